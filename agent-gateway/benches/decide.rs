@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon_agent_gateway::config::ProviderKind;
+use agon_agent_gateway::catalogue::ProviderKind;
 use agon_agent_gateway::providers::{Providers, Scripted};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;

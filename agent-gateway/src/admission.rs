@@ -16,57 +16,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::keys::KeyId;
+use crate::limits::QUANTITIES;
 
+pub use crate::limits::KeyLimits;
 pub use limiter::Limiter;
-
-/// What one key may carry. Absent: no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KeyLimits {
-    /// Requests per minute.
-    pub requests_per_minute: Option<u64>,
-    /// Input and output tokens per minute.
-    pub tokens_per_minute: Option<u64>,
-    /// Input tokens per minute, where they are counted apart.
-    pub input_tokens_per_minute: Option<u64>,
-    /// Output tokens per minute, where they are counted apart.
-    pub output_tokens_per_minute: Option<u64>,
-    /// Requests in any 24 hours.
-    pub requests_per_day: Option<u64>,
-    /// Calls in flight.
-    pub concurrency: Option<u64>,
-    /// Calls in flight as many as the server takes well, found out by trying.
-    pub adaptive: bool,
-}
-
-impl KeyLimits {
-    /// A limit of zero would let nothing through, ever.
-    pub fn any_is_zero(&self) -> bool {
-        self.per_minute().contains(&Some(0))
-            || [self.requests_per_day, self.concurrency].contains(&Some(0))
-    }
-
-    /// There is a limit at all; one that is found out by trying is none.
-    pub fn limit_anything(&self) -> bool {
-        let unlimited = Self {
-            adaptive: self.adaptive,
-            ..Self::default()
-        };
-        *self != unlimited
-    }
-
-    /// The limits per minute, in the order of [`Charge::amounts`].
-    pub fn per_minute(&self) -> [Option<u64>; QUANTITIES] {
-        [
-            self.requests_per_minute,
-            self.tokens_per_minute,
-            self.input_tokens_per_minute,
-            self.output_tokens_per_minute,
-        ]
-    }
-}
-
-/// Requests, tokens, input tokens, output tokens: what is limited per minute.
-pub const QUANTITIES: usize = 4;
 
 /// What one call takes of the limits per minute. The default is a call that was
 /// not made.

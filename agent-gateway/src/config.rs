@@ -6,7 +6,6 @@
 mod additions;
 mod builtin;
 mod limits;
-mod model_name;
 mod provider;
 mod redis;
 mod secrecy;
@@ -23,21 +22,19 @@ use agon_redis_link::Confirmation;
 use agon_service_kit::config as files;
 use serde::Deserialize;
 
-use crate::catalogue::{self, Thinks};
-use crate::money::{ModelPrices, Price, PriceTable};
+use crate::catalogue::{
+    self, ModelName, ModelPrices, OutputLimitField, Price, PriceSection, PriceTable,
+    ProviderConfig, ProviderKind, ResolvedModel, Thinks,
+};
+use crate::keys::{KeyError, KeyPool};
+use crate::money::NanoDollars;
 
 use redis::RedisSection;
 use secrecy::shown;
 
-pub use additions::{Additions, HeaderText};
-pub use model_name::ModelName;
-pub use provider::{Origin, OutputLimit, ProviderConfig, ResolvedModel};
 pub use sections::{
-    ChargeRule, ConcurrencySection, EffortField, GatewaySection, LimitsSection, LongPromptSection,
-    ModelSection, OutputLimitField, PriceSection, ProviderKind, ProviderSection, StructuredOutput,
-    TeamSection, ThinkingForm,
+    ConcurrencySection, GatewaySection, LimitsSection, ModelSection, ProviderSection, TeamSection,
 };
-pub use takes::{Setting, Takes};
 pub use team::Team;
 
 /// Long enough for a provider's bad quarter of an hour to be seen as such.
@@ -95,7 +92,7 @@ impl Default for GatewayConfig {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct ConfigDocument {
     #[serde(default)]
     providers: BTreeMap<String, ProviderSection>,
     #[serde(default)]
@@ -121,7 +118,7 @@ impl GatewayConfig {
         Self::from_document(document, Path::new(name))
     }
 
-    fn from_document(document: Document, path: &Path) -> Result<Self, ConfigError> {
+    fn from_document(document: ConfigDocument, path: &Path) -> Result<Self, ConfigError> {
         let mut config = Self::default();
         if let Some(patience) = document.gateway.patience {
             config.set_patience(patience);
@@ -171,7 +168,7 @@ impl GatewayConfig {
         name: &str,
         section: ProviderSection,
     ) -> Result<(), ConfigError> {
-        let provider = ProviderConfig::check(name, section)?;
+        let provider = provider::check(name, section)?;
         self.providers.insert(name.to_owned(), Arc::new(provider));
         Ok(())
     }
@@ -224,6 +221,16 @@ impl GatewayConfig {
         self.teams.values()
     }
 
+    /// The configured teams with their budgets, in order of name.
+    pub(crate) fn team_budgets(&self) -> impl Iterator<Item = (String, Option<NanoDollars>)> {
+        self.teams().map(|team| (team.name.clone(), team.budget))
+    }
+
+    /// Names of the configured teams, in order.
+    pub fn team_names(&self) -> impl Iterator<Item = &str> {
+        self.teams.keys().map(String::as_str)
+    }
+
     /// A team's terms; those of a team that nobody configured are the default.
     pub fn team(&self, name: &str) -> Arc<Team> {
         let configured = self.teams.get(name).map(Arc::clone);
@@ -255,7 +262,7 @@ impl GatewayConfig {
     /// `provider/model` names a model of a provider.
     pub fn resolve(&self, model: &str) -> Result<ResolvedModel, ConfigError> {
         let resolved = self.resolve_without_keys(model)?;
-        resolved.read_keys()?;
+        read_keys(&resolved)?;
         Ok(resolved)
     }
 
@@ -315,7 +322,7 @@ impl GatewayConfig {
         }
         let model_name = model.to_lowercase();
         let known = catalogue::find(&model_name);
-        let takes = Takes::of(section, provider, known);
+        let takes = takes::of(section, provider, known);
         let thinks = match section.reasoning {
             Some(true) => Some(Thinks::Always),
             Some(false) => None,
@@ -343,7 +350,7 @@ impl GatewayConfig {
             most_output_tokens: known.and_then(|known| known.most_output_tokens),
             timeout: section.timeout,
             prompt_cache: section.prompt_cache.unwrap_or(true),
-            additions: Additions::check(section.extra_body.as_ref(), &section.extra_headers)
+            additions: additions::check(section.extra_body.as_ref(), &section.extra_headers)
                 .map_err(wrong)?,
             output_limit_field_is_stated: section.output_limit_field.is_some(),
             prices,
@@ -368,6 +375,29 @@ impl GatewayConfig {
         }
         ModelPrices::look_up(&self.price_table, at_home, &provider.name, model)
     }
+}
+
+/// The keys of a model's provider that can be read, and what is wrong with the
+/// others; an error when none can.
+pub(crate) fn read_keys(model: &ResolvedModel) -> Result<(KeyPool, Vec<KeyError>), ConfigError> {
+    let provider = &model.provider;
+    model
+        .additions
+        .headers()
+        .map_err(|error| ConfigError::Model {
+            model: model.name.clone(),
+            reason: format!("extra_headers: {error}"),
+        })?;
+    let (pool, errors) = KeyPool::read(&provider.name, &provider.keys);
+    if pool.keys().is_empty() {
+        let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        return Err(ConfigError::MissingKey {
+            model: model.name.clone(),
+            provider: provider.name.clone(),
+            reasons: reasons.join("; "),
+        });
+    }
+    Ok((pool, errors))
 }
 
 /// In place of a list of nothing.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::config::Origin;
+use crate::catalogue::Origin;
 use crate::decision::{Decision, Request};
 use crate::store_error::StoreError;
 
@@ -50,7 +50,7 @@ impl ContentKey {
     pub fn new(request: &Request, origin: &Origin, replicate: u64) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("agon agent-gateway content cache 2");
         let digest = request.digest_without_seed();
-        let kind = origin.provider_kind.name();
+        let kind = &origin.provider_kind;
         for part in [
             digest.as_str(),
             kind,

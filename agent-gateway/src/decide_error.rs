@@ -7,7 +7,7 @@ use agon_service_kit::status::ErrorClass;
 
 use crate::decision::{DecisionAddress, RequestDigest};
 
-use crate::money::accounts::MoneyRefusal;
+use crate::budgets::MoneyRefusal;
 use crate::routes::RouteError;
 use crate::store_error::StoreError;
 
@@ -21,11 +21,8 @@ pub enum DecideError {
          did not play the same way twice"
     )]
     Conflict {
-        /// The address.
         address: Box<DecisionAddress>,
-        /// What was there first.
         recorded: RequestDigest,
-        /// What came now.
         asked: RequestDigest,
     },
     /// The model cannot be reached as configured.
@@ -37,7 +34,6 @@ pub enum DecideError {
     /// The gateway went down before the ledger took a paid answer.
     #[error("the paid answer to {address} could not be recorded before the gateway stopped")]
     Unrecorded {
-        /// The address.
         address: DecisionAddress,
         /// Why it was not recorded.
         #[source]
@@ -45,18 +41,11 @@ pub enum DecideError {
     },
     /// The provider will always refuse this request.
     #[error("model {model} refused the request for good: {reason}")]
-    Refused {
-        /// The model.
-        model: String,
-        /// What the provider said.
-        reason: String,
-    },
+    Refused { model: String, reason: String },
     /// The answer came without a parameter that the caller cannot do without.
     #[error("the answer to {address} was given without {parameter}, which is required now")]
     Omitted {
-        /// The address.
         address: Box<DecisionAddress>,
-        /// What was left out.
         parameter: &'static str,
     },
     /// The model's answers come from elsewhere than the caller expects.
@@ -66,61 +55,34 @@ pub enum DecideError {
          its provider endpoint = \"...\" with the name that it had"
     )]
     OtherOrigin {
-        /// The model.
         model: String,
-        /// Where its answers come from.
         now: Box<str>,
-        /// Where they are to come from.
         expected: Box<str>,
     },
     /// Every key of the provider is dead.
     #[error("provider {provider} has no usable key left: {reasons}")]
-    NoKeyLeft {
-        /// The provider.
-        provider: String,
-        /// Why, key by key.
-        reasons: String,
-    },
+    NoKeyLeft { provider: String, reasons: String },
     /// The provider kept failing.
     #[error(
         "model {model}: no answer after {tries} attempts within the time limit; last error: {last}"
     )]
     PatienceOver {
-        /// The model.
         model: String,
-        /// How often it was called.
         tries: u32,
-        /// What came last.
         last: String,
     },
     /// What answers is no model server.
     #[error("model {model}: the provider answers, but not in its protocol: {last}")]
-    NotItsProtocol {
-        /// The model.
-        model: String,
-        /// What was wrong with the last answer.
-        last: String,
-    },
+    NotItsProtocol { model: String, last: String },
     /// The model fails again and again, and there is another one to ask.
     #[error("the circuit of model {model} is open on every key")]
-    CircuitOpen {
-        /// The model.
-        model: String,
-    },
+    CircuitOpen { model: String },
     /// There is no quota for longer than patience lasts, and there is another model to ask.
     #[error("model {model} has no quota for the next {}", in_words(*wait))]
-    QuotaLater {
-        /// The model.
-        model: String,
-        /// How long.
-        wait: Duration,
-    },
+    QuotaLater { model: String, wait: Duration },
     /// The model left the configuration while the call waited.
     #[error("model {model} was taken out of the configuration while the call waited")]
-    ModelGone {
-        /// The model.
-        model: String,
-    },
+    ModelGone { model: String },
     /// There is no money for it, or nobody knows how much it would take.
     #[error(transparent)]
     Money(#[from] Box<MoneyRefusal>),
@@ -129,16 +91,10 @@ pub enum DecideError {
     Stopping,
     /// A fault of ours ended the work.
     #[error("decision {address} was lost to a fault of the gateway")]
-    Lost {
-        /// The address.
-        address: DecisionAddress,
-    },
+    Lost { address: DecisionAddress },
     /// Another replica has the address now; the question goes back to wait for it.
     #[error("the claim of {address} was lost while the store was away")]
-    ClaimLost {
-        /// The address.
-        address: DecisionAddress,
-    },
+    ClaimLost { address: DecisionAddress },
     /// Nobody waits for the answer and the call was not made yet.
     #[error("nobody waits for this decision any more")]
     Abandoned,

@@ -1,19 +1,21 @@
 //! One decision, from top to bottom: claim the address, ask the model or its
 //! fall-backs (`deciding/asking.rs`: wait for quota, call, be patient), settle,
 //! record. Owns the order of these steps; the steps themselves live in the ledger,
-//! the admission and the providers. Runs detached inside a flight, started by
-//! `service.rs`.
+//! the admission and the providers. Runs detached from its callers, started
+//! by `deciding/joining.rs`.
 
 mod asking;
 mod at_door;
-mod believing;
+mod attempt;
+mod claimed_usage;
 mod claiming;
 mod hedging;
+mod joining;
 mod paying;
+mod provider_calls;
 mod recording;
 mod remembering;
-mod troubles;
-mod under_way;
+mod retry_budget;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -22,39 +24,38 @@ use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::Tasks;
 use tokio_util::sync::CancellationToken;
 
+use crate::admission::line::lane::Lane;
 use crate::admission::{Charge, Limiter, charging};
+use crate::budgets::Budgets;
+use crate::budgets::quote::DecisionCost;
+use crate::caller::Caller;
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, DecisionAddress, Logprobs, Request, RequestDigest};
-use crate::doors::DoorStore;
-use crate::flights::Passengers;
-use crate::lanes::Lane;
+use crate::door_store::DoorStore;
 use crate::ledger::Ledger;
+use crate::limits::Signals;
 use crate::metrics;
-use crate::money::accounts::Money;
-use crate::money::quote::DecisionCost;
 use crate::outbox::Outbox;
-use crate::providers::Signals;
 use crate::routes::{Route, Routes};
-use crate::status::{Book, Tally};
-use crate::wire::Caller;
+use crate::single_flight::{SingleFlight, Waiters};
+use crate::tally::{Tallies, Tally};
 
 pub use claiming::Holding;
+pub use provider_calls::ProviderCalls;
 pub use recording::{Lost, Recorder};
 pub use remembering::Memory;
-pub use under_way::UnderWay;
 
-use asking::{Answered, Attempt};
+use attempt::{AdmittedCall, Answered};
 use remembering::Remembered;
 
-/// What a flight ends with.
+/// What a decision ends with.
 pub type Outcome = Result<Answer, Arc<DecideError>>;
 
 /// A decision that stands recorded.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The decision.
     pub decision: Arc<Decision>,
-    /// It was there before this flight.
+    /// It was recorded before.
     pub from_ledger: bool,
 }
 
@@ -66,7 +67,6 @@ pub struct Question {
     pub caller: Caller,
     /// What is asked.
     pub request: Request,
-    /// Its digest.
     pub digest: RequestDigest,
     /// Where it is counted.
     pub tally: Tally,
@@ -80,10 +80,12 @@ pub struct Question {
 
 /// How far a chain of models got.
 enum InTurn {
-    /// One of them answered.
     Answered(Arc<Route>, Box<Answered>),
     /// The next one is a door.
-    Door { door: String, model: String },
+    Door {
+        door: String,
+        model: String,
+    },
 }
 
 /// Makes decisions.
@@ -93,7 +95,7 @@ pub struct Decider {
     /// What keeps the limits.
     pub limiter: Arc<Limiter>,
     /// What keeps the budgets.
-    pub money: Money,
+    pub money: Budgets,
     /// How models are reached.
     pub routes: Routes,
     /// Answers by what was asked.
@@ -101,21 +103,23 @@ pub struct Decider {
     /// Where people and other programs are asked.
     pub doors: Arc<dyn DoorStore>,
     /// What has been counted.
-    pub book: Book,
+    pub tallies: Tallies,
     /// Unique per gateway process.
     pub owner: String,
     /// Counts claims and attempts, to name them.
     pub named: AtomicU64,
     /// What the stores are to be told when they are back.
     pub outbox: Outbox,
-    /// Calls at providers.
-    pub under_way: UnderWay,
+    pub provider_calls: ProviderCalls,
     /// Puts answers into the ledger.
     pub recorder: Recorder,
+    /// At most one decision per address at a time.
+    pub single_flight: Arc<SingleFlight<Outcome>>,
     /// Claims that are not renewed now.
     pub unrenewed: Complaint,
-    /// Itself, for calls that outlive their decision, and where those run.
+    /// Itself, for calls that outlive their decision.
     pub me: Weak<Decider>,
+    /// Where those run.
     pub tasks: Tasks,
     /// Cancelled when the gateway stops: nothing unpaid goes on from then.
     pub stopping: CancellationToken,
@@ -124,12 +128,8 @@ pub struct Decider {
 impl Decider {
     /// Answers a question, from the ledger or by asking. Boxed, because every
     /// future that passes it on would make room for it once more.
-    pub async fn decide(
-        &self,
-        question: Box<Question>,
-        passengers: Passengers<Outcome>,
-    ) -> Outcome {
-        let outcome = self.claim_and_fill(&question, &passengers).await;
+    async fn answer(&self, question: Box<Question>, waiters: Waiters<Outcome>) -> Outcome {
+        let outcome = self.claim_and_fill(&question, &waiters).await;
         let outcome = outcome.and_then(|answer| has_what_is_required(&question, answer));
         match &outcome {
             Ok(answer) if answer.from_ledger => {
@@ -153,15 +153,15 @@ impl Decider {
     async fn claim_and_fill(
         &self,
         question: &Question,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<Answer, DecideError> {
         loop {
             // Boxed but for the wait: thousands wait at once.
-            if let Some(answer) = Box::pin(self.claim(question, passengers)).await? {
+            if let Some(answer) = Box::pin(self.claim(question, waiters)).await? {
                 return Ok(answer);
             }
             let filled = tokio::select! {
-                filled = self.fill(question, passengers) => filled,
+                filled = self.fill(question, waiters) => filled,
                 never = self.keep_claim(question) => match never {},
             };
             match filled {
@@ -178,13 +178,13 @@ impl Decider {
     async fn fill(
         &self,
         question: &Question,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<Answer, DecideError> {
-        let duty = match self.remembered(question, passengers).await? {
+        let duty = match self.remembered(question, waiters).await? {
             Remembered::Answer(decision) => return self.record_again(question, decision).await,
             Remembered::Nothing(duty) => duty,
         };
-        let filled = self.fill_by_asking(question, passengers).await;
+        let filled = self.fill_by_asking(question, waiters).await;
         if let Some(duty) = duty {
             let outcome = filled.as_ref().map(|answer| answer.decision.as_ref());
             self.remember(duty, question, outcome).await;
@@ -195,16 +195,16 @@ impl Decider {
     async fn fill_by_asking(
         &self,
         question: &Question,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<Answer, DecideError> {
         // What comes after the wait is boxed: thousands wait at once, and a future
         // is as large as its largest part.
-        match self.ask_in_turn(question, passengers).await? {
+        match self.ask_in_turn(question, waiters).await? {
             InTurn::Answered(route, answered) => {
                 Box::pin(self.keep(question, &route, *answered)).await
             }
             InTurn::Door { door, model } => {
-                Box::pin(self.fill_at_door(question, door, model, passengers)).await
+                Box::pin(self.fill_at_door(question, door, model, waiters)).await
             }
         }
     }
@@ -275,7 +275,7 @@ impl Decider {
     async fn ask_in_turn(
         &self,
         question: &Question,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<InTurn, DecideError> {
         let Request {
             model,
@@ -292,7 +292,7 @@ impl Decider {
             }
             let next = left.next();
             let (route, asked) = self
-                .ask_wherever_it_is(question, model, next.is_some(), passengers)
+                .ask_wherever_it_is(question, model, next.is_some(), waiters)
                 .await?;
             match (asked, next) {
                 (Ok(answered), _) => return Ok(InTurn::Answered(route, answered)),
@@ -308,11 +308,11 @@ impl Decider {
     /// A model that is another one now is not asked in the place of the one that was meant.
     fn check_origin(&self, question: &Question, model: &str) -> Result<(), DecideError> {
         let expected = question.caller.expected_origins.iter();
-        let Some(expected) = expected.into_iter().find(|origin| origin.model == model) else {
+        let Some((_, expected)) = expected.into_iter().find(|(name, _)| name == model) else {
             return Ok(());
         };
         let origin = self.routes.origin(model)?;
-        if expected.is(&origin) {
+        if *expected == origin {
             return Ok(());
         }
         Err(DecideError::OtherOrigin {
@@ -329,13 +329,11 @@ impl Decider {
         question: &Question,
         model: &str,
         has_alternative: bool,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<(Arc<Route>, Result<Box<Answered>, DecideError>), DecideError> {
         let mut route = self.routes.find(model)?;
         loop {
-            let asked = self
-                .ask(question, &route, has_alternative, passengers)
-                .await;
+            let asked = self.ask(question, &route, has_alternative, waiters).await;
             match (asked, self.routes.find(model)) {
                 (Err(DecideError::ModelGone { .. }), Ok(now))
                     if !Arc::ptr_eq(&now.lane, &route.lane) =>
@@ -347,7 +345,7 @@ impl Decider {
         }
     }
 
-    fn count_settled(&self, lane: &Lane, attempt: &Attempt, cost: u64) {
+    fn count_settled(&self, lane: &Lane, attempt: &AdmittedCall, cost: u64) {
         let counted = attempt.reservation.share.cost;
         lane.line.correct(&attempt.place, counted, cost);
         metrics::count_settled_tokens(&lane.pool, cost);
@@ -358,21 +356,17 @@ impl Decider {
     async fn settle(
         &self,
         lane: &Lane,
-        attempt: &Attempt,
+        attempt: &AdmittedCall,
         used: &Charge,
         cost: u64,
         signals: &Signals,
     ) {
         self.count_settled(lane, attempt, cost);
         let reservation = &attempt.reservation;
-        let settled = self.limiter.settle(reservation, used, cost, signals).await;
-        lane.line.wake();
-        if settled.is_err() {
-            lane.line.settle_later(reservation, *used, cost, *signals);
-        }
+        lane.line.settle(reservation, *used, cost, *signals).await;
     }
 
-    /// A name that no flight or attempt of any replica has had.
+    /// A name that no claim or attempt of any replica has had.
     pub(crate) fn unique_name(&self) -> String {
         let number = self.named.fetch_add(1, Ordering::Relaxed);
         format!("{}-{number}", self.owner)
@@ -382,13 +376,13 @@ impl Decider {
     /// stops, and not for nobody.
     async fn unpaid<F: Future>(
         &self,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
         work: F,
     ) -> Result<F::Output, DecideError> {
         tokio::select! {
             biased;
             () = self.stopping.cancelled() => Err(DecideError::Stopping),
-            () = passengers.all_gone() => Err(DecideError::Abandoned),
+            () = waiters.all_gone() => Err(DecideError::Abandoned),
             output = work => Ok(output),
         }
     }

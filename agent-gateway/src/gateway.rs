@@ -2,7 +2,6 @@
 //! service together, and drains at the end. Called by the command line, which
 //! serves it over a socket or, in one process, calls its service directly.
 
-mod asking;
 mod stores;
 
 use std::path::PathBuf;
@@ -12,27 +11,28 @@ use std::time::{Duration, SystemTime};
 
 use agon_service_kit::complaint::Complaint;
 use agon_service_kit::secrets::shown_address;
+use agon_service_kit::server::Listener;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use tokio::sync::watch;
 
 use crate::config::GatewayConfig;
-use crate::deciding::{Decider, Lost, Memory, Outcome, Recorder, UnderWay};
-use crate::doors::http::TeamTokens;
-use crate::flights::Flights;
+use crate::deciding::{Decider, Lost, Memory, ProviderCalls, Recorder};
+use crate::doors::http::{self, HttpDoorError, TeamTokens};
 
+use crate::budgets::Budgets;
 use crate::metrics;
-use crate::money::accounts::Money;
 
 use crate::outbox::Outbox;
 use crate::providers::Providers;
 use crate::redis_store::{self, RedisStoreError};
-use crate::reload::Reloads;
+use crate::reload::{ReloadError, Reloads};
 use crate::routes::Routes;
 use crate::service::{GatewayService, SlimService};
-use crate::status::Book;
+use crate::single_flight::SingleFlight;
 use crate::status::gauges::Gauges;
 use crate::store_error::StoreError;
 use crate::store_watch::StoreWatch;
+use crate::tally::Tallies;
 
 use stores::Stores;
 
@@ -91,11 +91,10 @@ pub enum GatewayError {
 /// A running gateway. Cheap to clone.
 #[derive(Clone)]
 pub struct Gateway {
-    pub(crate) decider: Arc<Decider>,
-    pub(crate) flights: Arc<Flights<Outcome>>,
-    pub(crate) reloads: Arc<Reloads>,
-    pub(crate) tasks: Tasks,
-    pub(crate) team_tokens: Arc<TeamTokens>,
+    decider: Arc<Decider>,
+    reloads: Arc<Reloads>,
+    tasks: Tasks,
+    team_tokens: Arc<TeamTokens>,
     store_answers: watch::Receiver<bool>,
 }
 
@@ -130,7 +129,7 @@ impl Gateway {
         let Stores {
             ledger,
             limiter,
-            purse,
+            budget_store,
             cache,
             doors,
         } = stores;
@@ -149,26 +148,27 @@ impl Gateway {
             recorder: Recorder::new(Arc::clone(&ledger), tasks.shutdown_token()),
             ledger,
             limiter,
-            money: Money::new(purse, &owner, outbox.clone()),
+            money: Budgets::new(budget_store, &owner, outbox.clone()),
             routes,
+            single_flight: Arc::new(SingleFlight::new(tasks.clone())),
             memory: Memory::new(cache),
             doors,
-            book: Book::default(),
+            tallies: Tallies::default(),
             owner,
             named: AtomicU64::new(0),
             outbox,
-            under_way: UnderWay::default(),
+            provider_calls: ProviderCalls::default(),
             unrenewed: Complaint::default(),
             stopping: tasks.shutdown_token(),
         });
         let gauges = Gauges::default().run(Arc::clone(&decider));
         tasks.spawn(TaskKind::UPKEEP, "gauges", gauges);
-        let flights = Arc::new(Flights::new(tasks.clone()));
+        let team_tokens = Arc::default();
+        let reloads = Reloads::new(Arc::clone(&decider), Arc::clone(&team_tokens));
         Ok(Self {
             decider,
-            flights,
-            reloads: Arc::default(),
-            team_tokens: Arc::default(),
+            reloads: Arc::new(reloads),
+            team_tokens,
             store_answers,
             tasks,
         })
@@ -177,7 +177,44 @@ impl Gateway {
     /// The gRPC service: to be served on a socket, or to be called directly as
     /// a tower service by a client in the same process. Cheap to clone.
     pub fn service(&self) -> SlimService {
-        SlimService::new(GatewayService::new(self.clone()))
+        let (decider, reloads) = (Arc::clone(&self.decider), Arc::clone(&self.reloads));
+        SlimService::new(GatewayService::new(decider, reloads))
+    }
+
+    /// Serves the HTTP door until shutdown; requests that wait for quota are sent away then.
+    ///
+    /// # Errors
+    /// Nobody could be told apart from anybody, or a token cannot be read.
+    pub fn serve_http(&self, tasks: &Tasks, listener: Listener) -> Result<(), HttpDoorError> {
+        let (decider, team_tokens) = (Arc::clone(&self.decider), Arc::clone(&self.team_tokens));
+        http::serve(tasks, decider, team_tokens, self.store_answers(), listener)
+    }
+
+    /// Puts a configuration to use from the next admission on; calls that wait
+    /// or run go on. Returns what changed, in a few words each.
+    ///
+    /// # Errors
+    /// It cannot be used; the one in use stays.
+    pub fn adopt(&self, config: GatewayConfig) -> Result<Vec<String>, ReloadError> {
+        self.reloads.adopt(config)
+    }
+
+    /// Watches a configuration file and the files it names until the gateway is
+    /// drained, and puts every change to use.
+    pub fn follow(&self, file: PathBuf) {
+        let follow = Arc::clone(&self.reloads).follow(file);
+        self.tasks
+            .spawn(TaskKind::UPKEEP, "configuration watch", follow);
+    }
+
+    /// Reads the followed file again now, whether or not it looks changed.
+    pub fn reload(&self) {
+        self.reloads.ask();
+    }
+
+    /// What is wrong with the configuration on disk; empty when it is in use.
+    pub fn configuration_fault(&self) -> String {
+        self.reloads.fault()
     }
 
     /// Whether the store answers now, and every change of that; always true for
@@ -199,7 +236,7 @@ impl Gateway {
     pub fn begin_stop(&self) -> Duration {
         // First, so that no call begins of which is not known how long it takes.
         self.tasks.shutdown_token().cancel();
-        let calls = self.decider.under_way.left();
+        let calls = self.decider.provider_calls.left();
         (calls + TO_RECORD).max(DRAIN_WITHIN)
     }
 
@@ -210,7 +247,7 @@ impl Gateway {
 
     /// Calls under way at providers: what is lost by not waiting for them.
     pub fn calls_under_way(&self) -> u64 {
-        self.decider.under_way.calls()
+        self.decider.provider_calls.calls()
     }
 
     /// Stops: who waits for quota is sent away, calls at providers are awaited

@@ -14,17 +14,17 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use breaker::{Breaker, BreakerSettings, Circuit, Round};
+use breaker::{Breaker, BreakerSettings, Circuit, ProbeRound};
 use window::Window;
 
 /// The health of one key in one lane.
 #[derive(Debug)]
 pub struct KeyHealth {
-    state: Mutex<State>,
+    state: Mutex<HealthState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct HealthState {
     breaker: Breaker,
     window: Option<Window>,
     in_flight: u64,
@@ -66,7 +66,7 @@ impl KeyHealth {
     /// Nothing is known yet. `adaptive`: find out how many calls at once the
     /// server takes well.
     pub fn new(settings: BreakerSettings, adaptive: bool) -> Self {
-        let state = State {
+        let state = HealthState {
             breaker: Breaker::new(settings),
             window: adaptive.then(Window::default),
             in_flight: 0,
@@ -104,7 +104,7 @@ impl KeyHealth {
     }
 
     /// A call leaves; it counts as in flight until its turn is over.
-    pub fn begin(self: &Arc<Self>, now: Instant) -> Turn {
+    pub fn begin(self: &Arc<Self>, now: Instant) -> Permit {
         let mut state = self.state.lock();
         state.in_flight += 1;
         if let Some(window) = &mut state.window {
@@ -112,7 +112,7 @@ impl KeyHealth {
         }
         let round = state.breaker.began(now);
         drop(state);
-        Turn {
+        Permit {
             health: Arc::clone(self),
             round,
             began: now,
@@ -130,7 +130,7 @@ impl KeyHealth {
         }
     }
 
-    fn end(&self, round: Round, took: Duration, outcome: CallOutcome, now: Instant) {
+    fn end(&self, round: ProbeRound, took: Duration, outcome: CallOutcome, now: Instant) {
         let mut state = self.state.lock();
         state.in_flight = state.in_flight.saturating_sub(1);
         match outcome {
@@ -154,14 +154,14 @@ impl KeyHealth {
 /// One call on its way. Dropped without an outcome it counts as abandoned, so
 /// that a cancelled task can neither hold a place nor the turn of a probe.
 #[derive(Debug)]
-pub struct Turn {
+pub struct Permit {
     health: Arc<KeyHealth>,
-    round: Round,
+    round: ProbeRound,
     began: Instant,
     over: bool,
 }
 
-impl Turn {
+impl Permit {
     /// The call is over.
     pub fn ended(mut self, outcome: CallOutcome, now: Instant) {
         self.over = true;
@@ -170,7 +170,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for Permit {
     fn drop(&mut self) {
         if !self.over {
             let (took, now) = (Duration::ZERO, self.began);

@@ -26,7 +26,7 @@ pub const FORGET_GRACE: Duration = Duration::from_secs(600);
 #[async_trait]
 pub trait Ledger: Send + Sync {
     /// Asks for the right to fill an address, for a holder that is unique among
-    /// all flights of all replicas. At most one holder at a time; it renews, and
+    /// all callers of all replicas. At most one holder at a time; it renews, and
     /// one that stops renewing loses the claim.
     async fn claim(
         &self,

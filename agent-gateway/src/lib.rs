@@ -8,21 +8,25 @@
 //! beside [`Gateway`] and its configuration is there for tests of those traits. Nothing here knows games, sessions or agents.
 
 pub mod admission;
+pub mod budgets;
+mod caller;
 pub mod catalogue;
 pub mod config;
 pub mod content_cache;
 mod decide_error;
 mod deciding;
 pub mod decision;
+pub mod door_store;
 pub mod doors;
 mod estimate;
 pub mod fairness;
-mod flights;
 pub mod gateway;
 pub mod health;
 pub mod keys;
-mod lanes;
+mod single_flight;
+
 pub mod ledger;
+pub mod limits;
 pub mod metrics;
 pub mod money;
 mod outbox;
@@ -37,8 +41,10 @@ pub mod service;
 mod status;
 pub mod store_error;
 mod store_watch;
+mod tally;
 mod wire;
 
-pub use config::{ConfigError, GatewayConfig, ModelSection, ProviderSection, ResolvedModel};
+pub use catalogue::ResolvedModel;
+pub use config::{ConfigError, GatewayConfig, ModelSection, ProviderSection};
 pub use deciding::Lost;
 pub use gateway::{Gateway, GatewayError, Store};

@@ -1,13 +1,7 @@
-//! Money: whole nano-dollars, what a model's tokens cost, what may be spent and
-//! what was. No floats: sums of many small prices must come out the same in any
-//! order. Called by the configuration, by `deciding.rs` and by whoever plans.
+//! Money in whole nano-dollars, and the days on which it is spent. No floats: sums of many small
+//! prices must come out the same in any order. A leaf.
 
-pub(crate) mod accounts;
 mod day;
-mod price;
-pub mod purse;
-pub(crate) mod quote;
-mod table;
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,8 +9,6 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use day::{Day, DayError};
-pub use price::{LongPrompt, Price, Rates};
-pub use table::{ModelPrices, PriceTable};
 
 const NANODOLLARS_PER_DOLLAR: u64 = 1_000_000_000;
 

@@ -1,9 +1,8 @@
-//! The outbox: what a store must be told and could not be told at once, that an
-//! attempt is over, that a key is held, that a claim or a hold of money is given
-//! back, what a call has cost. One task tries until it works or makes no difference
-//! any more. Owns that messages cannot pile up, that each is told once, and that a
-//! stopping gateway tells them within its time. Knows no store: a
-//! message does. Filled by every part that talks to a store.
+//! The outbox: messages to a store that it did not take at once, such as that an attempt is over, a
+//! key is held, a claim or a hold of money is given back, or what a call has cost. One task tries
+//! until the store takes them or they make no difference any more. Owns that messages cannot pile
+//! up, that each is sent once, and that a stopping gateway sends them within its time. Knows no
+//! store: a message does. Filled by every part that talks to a store.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -12,8 +11,7 @@ use std::time::Duration;
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
-use async_trait::async_trait;
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
@@ -40,25 +38,37 @@ const DELAYS: DelayPolicy = DelayPolicy {
 /// no more.
 const LAST_CHANCE: Duration = Duration::from_secs(2);
 
-/// Something to be told to a store.
-#[async_trait]
-pub trait Message: Send + Sync {
-    /// The kind, worded for the log ("attempt not settled"). When one of a kind fails the
-    /// others of the kind are not tried in the same round.
-    fn kind(&self) -> &'static str;
+/// Something to be sent to a store.
+pub struct OutboxMessage {
+    kind: &'static str,
+    key: String,
+    lasts: Duration,
+    send: Box<dyn Fn() -> BoxFuture<'static, Result<(), StoreError>> + Send + Sync>,
+}
 
-    /// With the kind it names the message: a newer one with the same name replaces the one that
-    /// waits.
-    fn key(&self) -> String;
-
-    /// How long the message is worth sending.
-    fn lasts(&self) -> Duration;
-
-    /// Tells it.
-    ///
-    /// # Errors
-    /// The store did not take it.
-    async fn tell(&self) -> Result<(), StoreError>;
+impl OutboxMessage {
+    /// A message of a kind, worded for the log ("attempt not settled"); when one of a kind fails
+    /// the others of the kind are not tried in the same round. With the kind the key names the
+    /// message: a newer one with the same name replaces the one that waits. It is worth sending as
+    /// long as it `lasts`, and is sent with what it holds.
+    pub fn new<H, F>(
+        kind: &'static str,
+        key: impl ToString,
+        lasts: Duration,
+        holds: H,
+        send: impl Fn(H) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        H: Clone + Send + Sync + 'static,
+        F: Future<Output = Result<(), StoreError>> + Send + 'static,
+    {
+        Self {
+            kind,
+            key: key.to_string(),
+            lasts,
+            send: Box::new(move || Box::pin(send(holds.clone()))),
+        }
+    }
 }
 
 /// How sending ended, for all who wait for it.
@@ -71,35 +81,35 @@ pub struct Outbox(Arc<Inner>);
 struct Inner {
     tasks: Tasks,
     count_dropped: fn(&'static str),
-    book: Mutex<Book>,
-    /// Something was told or dropped.
+    queue: Mutex<OutboxQueue>,
+    /// Something was sent or dropped.
     room: Notify,
     complaint: Complaint,
     dropped: Complaint,
 }
 
 #[derive(Default)]
-struct Book {
+struct OutboxQueue {
     next_number: u64,
-    entries: BTreeMap<u64, Entry>,
+    entries: BTreeMap<u64, QueuedMessage>,
     by_key: HashMap<(&'static str, String), u64>,
     is_served: bool,
 }
 
-struct Entry {
-    message: Arc<dyn Message>,
+struct QueuedMessage {
+    message: Arc<OutboxMessage>,
     until: Option<Instant>,
-    /// Those who wait until it is told.
-    told: Vec<oneshot::Sender<Sent>>,
+    /// Those who wait until it is sent.
+    waiting: Vec<oneshot::Sender<Sent>>,
 }
 
 impl Outbox {
-    /// Nothing is to be told yet. Who counts what is dropped hears its kind.
+    /// Nothing is to be sent yet. Who counts what is dropped hears its kind.
     pub fn new(tasks: Tasks, count_dropped: fn(&'static str)) -> Self {
         Self(Arc::new(Inner {
             tasks,
             count_dropped,
-            book: Mutex::default(),
+            queue: Mutex::default(),
             room: Notify::new(),
             complaint: Complaint::default(),
             dropped: Complaint::default(),
@@ -108,8 +118,8 @@ impl Outbox {
 
     /// Takes a message that may be lost: when the outbox is full it is dropped, which
     /// costs time and no correctness, since what it would end expires by itself.
-    pub fn post(&self, message: impl Message + 'static) {
-        let kind = message.kind();
+    pub fn post(&self, message: OutboxMessage) {
+        let kind = message.kind;
         if self.enter(Arc::new(message), None) {
             return;
         }
@@ -123,55 +133,67 @@ impl Outbox {
         }
     }
 
+    /// Sends a message at once, and posts it if that fails.
+    ///
+    /// # Errors
+    /// The store did not take it now.
+    pub async fn send(&self, message: OutboxMessage) -> Result<(), StoreError> {
+        let sent = (message.send)().await;
+        if sent.is_err() {
+            self.post(message);
+        }
+        sent
+    }
+
     /// Takes a message that must not be lost: waits for room, and then until the store
     /// has taken it.
     ///
     /// # Errors
     /// The store will never take it, or has not before the gateway stopped.
-    pub async fn deliver(&self, message: impl Message + 'static) -> Sent {
-        let message: Arc<dyn Message> = Arc::new(message);
-        let told = loop {
+    pub async fn deliver(&self, message: OutboxMessage) -> Sent {
+        let message = Arc::new(message);
+        let sent = loop {
             let room = self.0.room.notified();
-            let (tell, told) = oneshot::channel();
-            if self.enter(Arc::clone(&message), Some(tell)) {
-                break told;
+            let (done, sent) = oneshot::channel();
+            if self.enter(Arc::clone(&message), Some(done)) {
+                break sent;
             }
             room.await;
         };
-        told.await
+        sent.await
             .unwrap_or_else(|_| Err(Arc::new(StoreError::Closed)))
     }
 
-    /// What waits to be told.
+    /// What waits to be sent.
     pub fn len(&self) -> usize {
-        self.0.book.lock().entries.len()
+        self.0.queue.lock().entries.len()
     }
 
     /// Whether there was room, or the message is there already.
-    fn enter(&self, message: Arc<dyn Message>, told: Option<oneshot::Sender<Sent>>) -> bool {
-        let mut book = self.0.book.lock();
-        let key = (message.kind(), message.key());
-        let mut entry = Entry {
-            until: Instant::now().checked_add(message.lasts()),
+    fn enter(&self, message: Arc<OutboxMessage>, done: Option<oneshot::Sender<Sent>>) -> bool {
+        let mut queue = self.0.queue.lock();
+        let key = (message.kind, message.key.clone());
+        let mut entry = QueuedMessage {
+            until: Instant::now().checked_add(message.lasts),
             message,
-            told: told.into_iter().collect(),
+            waiting: done.into_iter().collect(),
         };
         // The newest says it, at the place of the first, to all who wait for either.
-        if let Some(number) = book.by_key.get(&key).copied() {
-            if let Some(first) = book.entries.remove(&number) {
-                entry.told.extend(first.told);
+        if let Some(number) = queue.by_key.get(&key).copied() {
+            if let Some(first) = queue.entries.remove(&number) {
+                entry.waiting.extend(first.waiting);
             }
-            book.entries.insert(number, entry);
+            queue.entries.insert(number, entry);
             return true;
         }
-        if book.entries.len() >= MOST {
+        if queue.entries.len() >= MOST {
             return false;
         }
-        let number = book.next_number;
-        book.next_number += 1;
-        book.by_key.insert(key, number);
-        book.entries.insert(number, entry);
-        if !std::mem::replace(&mut book.is_served, true) {
+        let number = queue.next_number;
+        queue.next_number += 1;
+        queue.by_key.insert(key, number);
+        queue.entries.insert(number, entry);
+        if !std::mem::replace(&mut queue.is_served, true) {
             let serve = self.clone().serve();
             self.0.tasks.spawn(TaskKind::WORK, "outbox", serve);
         }
@@ -194,7 +216,7 @@ impl Outbox {
                 continue;
             };
             let stops = stopping.is_cancelled();
-            if failure.told_any {
+            if failure.sent_any {
                 last_chance = None;
             }
             if stops {
@@ -213,23 +235,23 @@ impl Outbox {
     /// Tries each message once, in their order; says what went wrong.
     async fn round(&self) -> Option<Failure> {
         let mut failed: HashMap<&'static str, StoreError> = HashMap::new();
-        let (mut from, mut told_any) = (0, false);
+        let (mut from, mut sent_any) = (0, false);
         loop {
             let some = self.next(from, &failed);
             let Some((last, _)) = some.last() else { break };
             from = last + 1;
-            let telling = some.iter().map(|(_, message)| message.tell());
-            for ((number, message), told) in some.iter().zip(join_all(telling).await) {
-                match told {
+            let sending = some.iter().map(|(_, message)| (message.send)());
+            for ((number, message), sent) in some.iter().zip(join_all(sending).await) {
+                match sent {
                     Ok(()) => {
-                        told_any = true;
+                        sent_any = true;
                         self.finish(*number, message, Ok(()));
                     }
                     Err(error) if error.may_pass() => {
-                        failed.entry(message.kind()).or_insert(error);
+                        failed.entry(message.kind).or_insert(error);
                     }
                     Err(error) => {
-                        let (kind, reason) = (message.kind(), with_causes(&error));
+                        let (kind, reason) = (message.kind, with_causes(&error));
                         tracing::error!(kind, reason, "the store will never take a message");
                         self.finish(*number, message, Err(Arc::new(error)));
                     }
@@ -241,7 +263,7 @@ impl Outbox {
             let error = with_causes(&error);
             tracing::warn!(error, failures, "{kind} yet, trying again");
         }
-        Some(Failure { error, told_any })
+        Some(Failure { error, sent_any })
     }
 
     /// The next messages of a round. What makes no difference any more is left out.
@@ -249,14 +271,14 @@ impl Outbox {
         &self,
         from: u64,
         failed: &HashMap<&'static str, StoreError>,
-    ) -> Vec<(u64, Arc<dyn Message>)> {
+    ) -> Vec<(u64, Arc<OutboxMessage>)> {
         let now = Instant::now();
-        let mut book = self.0.book.lock();
+        let mut queue = self.0.queue.lock();
         let (mut some, mut over) = (Vec::new(), Vec::new());
-        for (number, entry) in book.entries.range(from..) {
+        for (number, entry) in queue.entries.range(from..) {
             if entry.until.is_some_and(|until| until <= now) {
                 over.push(*number);
-            } else if !failed.contains_key(entry.message.kind()) {
+            } else if !failed.contains_key(entry.message.kind) {
                 some.push((*number, Arc::clone(&entry.message)));
             }
             if some.len() == AT_ONCE {
@@ -265,9 +287,9 @@ impl Outbox {
         }
         let mut dropped = Vec::new();
         for number in over {
-            dropped.extend(book.remove(number).map(|entry| entry.message.kind()));
+            dropped.extend(queue.remove(number).map(|entry| entry.message.kind));
         }
-        drop(book);
+        drop(queue);
         if !dropped.is_empty() {
             dropped.into_iter().for_each(self.0.count_dropped);
             self.0.room.notify_waiters();
@@ -275,32 +297,32 @@ impl Outbox {
         some
     }
 
-    /// A message is told, or never will be; a newer one in its place stays.
-    fn finish(&self, number: u64, message: &Arc<dyn Message>, told: Sent) {
-        let mut book = self.0.book.lock();
-        let entry = book.entries.get(&number);
+    /// A message is sent, or never will be; a newer one in its place stays.
+    fn finish(&self, number: u64, message: &Arc<OutboxMessage>, sent: Sent) {
+        let mut queue = self.0.queue.lock();
+        let entry = queue.entries.get(&number);
         if entry.is_some_and(|entry| Arc::ptr_eq(&entry.message, message))
-            && let Some(entry) = book.remove(number)
+            && let Some(entry) = queue.remove(number)
         {
-            for waiting in entry.told {
+            for waiting in entry.waiting {
                 // Whoever has gone needs no answer.
-                let _ = waiting.send(told.clone());
+                let _ = waiting.send(sent.clone());
             }
         }
-        drop(book);
+        drop(queue);
         self.0.room.notify_waiters();
     }
 
     /// Nothing is left; whatever comes next starts the task again.
     fn is_over(&self) -> bool {
-        let mut book = self.0.book.lock();
-        let over = book.entries.is_empty();
-        book.is_served = !over;
+        let mut queue = self.0.queue.lock();
+        let over = queue.entries.is_empty();
+        queue.is_served = !over;
         over
     }
 
     fn give_up(&self, error: &StoreError) {
-        let left = std::mem::take(&mut *self.0.book.lock());
+        let left = std::mem::take(&mut *self.0.queue.lock());
         let (messages, error) = (left.entries.len(), with_causes(error));
         tracing::warn!(
             messages,
@@ -311,19 +333,19 @@ impl Outbox {
     }
 }
 
-impl Book {
-    fn remove(&mut self, number: u64) -> Option<Entry> {
+impl OutboxQueue {
+    fn remove(&mut self, number: u64) -> Option<QueuedMessage> {
         let entry = self.entries.remove(&number)?;
-        let key = (entry.message.kind(), entry.message.key());
+        let key = (entry.message.kind, entry.message.key.clone());
         self.by_key.remove(&key);
         Some(entry)
     }
 }
 
-/// How a round went in which not everything was told.
+/// How a round went in which not everything was sent.
 struct Failure {
     error: StoreError,
-    told_any: bool,
+    sent_any: bool,
 }
 
 #[cfg(test)]

@@ -9,13 +9,13 @@ mod azure;
 mod caller;
 mod capabilities;
 mod conversation;
+mod error_body;
 mod gemini;
 mod http;
 mod judging;
 mod openai;
 mod quota;
 mod reading;
-mod said;
 pub mod scripted;
 
 use std::collections::BTreeMap;
@@ -25,13 +25,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use secrecy::SecretString;
 
-use crate::config::{ProviderKind, ResolvedModel};
+use crate::catalogue::{ProviderKind, ResolvedModel};
 use crate::decision::{Request, TokenLogprob, Usage};
 use crate::parameters::{Applied, Parameter};
 
-use caller::Caller;
+use caller::ProtocolCaller;
 use http::Http;
 
+pub use crate::limits::{Room, Signals};
 pub use scripted::Scripted;
 
 /// Calls one kind of provider.
@@ -117,34 +118,6 @@ pub struct Reply {
     pub simulated: bool,
     /// What its headers say about the key's quota.
     pub signals: Signals,
-}
-
-/// What a provider says about the quota of the key that was used. Absent: it
-/// says nothing. Admission uses it to lower what it believes, never to raise it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Signals {
-    /// Requests.
-    pub requests: Room,
-    /// Input and output tokens together.
-    pub tokens: Room,
-    /// Input tokens, where they are counted apart.
-    pub input_tokens: Room,
-    /// Output tokens, where they are counted apart.
-    pub output_tokens: Room,
-    /// Requests of a day. Nothing is lowered by them; a refusal for lack of them holds the key until
-    /// they are back.
-    pub requests_today: Room,
-}
-
-/// What is left of one limit, as the provider's headers have it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Room {
-    /// The limit itself, per minute as far as one can tell.
-    pub limit: Option<u64>,
-    /// What is left of it.
-    pub remaining: Option<u64>,
-    /// When it is whole again.
-    pub reset: Option<Duration>,
 }
 
 /// No answer, and what to do about it.
@@ -240,10 +213,10 @@ impl Providers {
     /// nobody calls a door, it is answered through.
     pub fn real() -> Result<Self, reqwest::Error> {
         let http = Http::new()?;
-        let openai = Caller::new(http.clone(), openai::OpenAi);
-        let azure = Caller::new(http.clone(), azure::Azure);
-        let anthropic = Caller::new(http.clone(), anthropic::Anthropic);
-        let gemini = Caller::new(http, gemini::Gemini);
+        let openai = ProtocolCaller::new(http.clone(), openai::OpenAi);
+        let azure = ProtocolCaller::new(http.clone(), azure::Azure);
+        let anthropic = ProtocolCaller::new(http.clone(), anthropic::Anthropic);
+        let gemini = ProtocolCaller::new(http, gemini::Gemini);
         let mut real = Self::single(ProviderKind::OpenAi, Arc::new(openai));
         real.set(ProviderKind::Azure, Arc::new(azure));
         real.set(ProviderKind::Anthropic, Arc::new(anthropic));

@@ -13,7 +13,6 @@ pub(crate) struct RedisScript {
 }
 
 impl RedisScript {
-    /// The script with this text.
     pub fn new(operation: &'static str, text: &str) -> Self {
         let script = Script::new(text);
         Self { operation, script }

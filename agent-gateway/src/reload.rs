@@ -1,10 +1,8 @@
 //! Hot reload: watches the configuration file and every file that it names, and
 //! puts what they say to use without dropping a call. What is half written,
 //! empty or faulty is not used; the configuration in use stays, and the fault is
-//! told in the log once, in the status and in a metric. Started by the command
-//! line through [`Gateway::follow`].
+//! told in the log once, in the status and in a metric. Started by `gateway.rs`.
 
-pub(crate) mod changes;
 mod files;
 
 use std::path::{Path, PathBuf};
@@ -14,17 +12,17 @@ use std::time::Duration;
 use agon_outlets::InLine as _;
 use agon_service_kit::config::MOST_BYTES;
 use agon_service_kit::files::read_whole;
-use agon_service_kit::tasks::{TaskKind, with_causes};
+use agon_service_kit::tasks::with_causes;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::config::{ConfigError, GatewayConfig};
-use crate::doors::http::TokenError;
-use crate::gateway::Gateway;
+use crate::deciding::Decider;
+use crate::doors::http::{TeamTokens, TokenError};
 use crate::metrics;
 use crate::routes::AdoptError;
 
-use files::Seen;
+use files::FileStamps;
 
 /// Between two looks at the files. A change is used when two looks in a row saw
 /// the same, so within two of these and the time of reading.
@@ -50,26 +48,30 @@ pub enum ReloadError {
     Adopt(#[from] AdoptError),
 }
 
-/// What is wrong with the configuration on disk, and how to ask for another look.
-#[derive(Default)]
+/// Exchanges the configuration in use.
 pub(crate) struct Reloads {
+    decider: Arc<Decider>,
+    team_tokens: Arc<TeamTokens>,
     fault: Mutex<String>,
     asked: Notify,
 }
 
 impl Reloads {
+    /// For the gateway of this decider.
+    pub fn new(decider: Arc<Decider>, team_tokens: Arc<TeamTokens>) -> Self {
+        Self {
+            decider,
+            team_tokens,
+            fault: Mutex::default(),
+            asked: Notify::new(),
+        }
+    }
+
     /// What is wrong with the configuration on disk; empty when it is in use.
     pub fn fault(&self) -> String {
         self.fault.lock().clone()
     }
-}
 
-impl Gateway {
-    /// Puts a configuration to use from the next admission on; calls that wait
-    /// or run go on. Returns what changed, in a few words each.
-    ///
-    /// # Errors
-    /// It cannot be used; the one in use stays.
     pub fn adopt(&self, config: GatewayConfig) -> Result<Vec<String>, ReloadError> {
         let tokens = self.team_tokens.prepare(&config)?;
         let mut changed = self.decider.routes.adopt(config)?;
@@ -77,42 +79,35 @@ impl Gateway {
         Ok(changed)
     }
 
-    /// Watches a configuration file and the files it names until the gateway is
-    /// drained, and puts every change to use.
-    pub fn follow(&self, file: PathBuf) {
-        let follower = Follower {
-            gateway: self.clone(),
+    /// See `Gateway::follow`.
+    pub async fn follow(self: Arc<Self>, file: PathBuf) {
+        let follower = ConfigWatch {
+            reloads: self,
             in_use: Vec::new(),
             file,
         };
-        self.tasks
-            .spawn(TaskKind::UPKEEP, "configuration watch", follower.run());
+        follower.run().await;
     }
 
-    /// Reads the followed file again now, whether or not it looks changed.
-    pub fn reload(&self) {
-        self.reloads.asked.notify_one();
-    }
-
-    /// What is wrong with the configuration on disk; empty when it is in use.
-    pub fn configuration_fault(&self) -> String {
-        self.reloads.fault()
+    /// Lets the followed file be read again now.
+    pub fn ask(&self) {
+        self.asked.notify_one();
     }
 }
 
-struct Follower {
-    gateway: Gateway,
+struct ConfigWatch {
+    reloads: Arc<Reloads>,
     file: PathBuf,
     /// The files that the configuration on disk names beside itself.
     in_use: Vec<PathBuf>,
 }
 
-impl Follower {
+impl ConfigWatch {
     async fn run(mut self) {
-        let reloads = Arc::clone(&self.gateway.reloads);
-        self.in_use = files::named_in(&self.gateway.decider.routes.config());
+        let reloads = Arc::clone(&self.reloads);
+        self.in_use = files::named_in(&self.reloads.decider.routes.config());
         // Whatever was written since the start is read once the files rest.
-        let (mut used, mut last) = (Seen::default(), Seen::default());
+        let (mut used, mut last) = (FileStamps::default(), FileStamps::default());
         loop {
             let asked = tokio::select! {
                 () = tokio::time::sleep(LOOK_EVERY) => false,
@@ -130,7 +125,7 @@ impl Follower {
         }
     }
 
-    async fn look(&self) -> Seen {
+    async fn look(&self) -> FileStamps {
         let mut files = self.in_use.clone();
         files.push(self.file.clone());
         let look = tokio::task::spawn_blocking(move || files::look(&files));
@@ -138,9 +133,9 @@ impl Follower {
     }
 
     async fn read(&mut self, asked: bool) {
-        let (gateway, file) = (self.gateway.clone(), self.file.clone());
-        let in_use = files::named_in(&self.gateway.decider.routes.config());
-        let read = tokio::task::spawn_blocking(move || read(&gateway, &file));
+        let (reloads, file) = (Arc::clone(&self.reloads), self.file.clone());
+        let in_use = files::named_in(&self.reloads.decider.routes.config());
+        let read = tokio::task::spawn_blocking(move || read(&reloads, &file));
         let (named, outcome) = match read.await {
             Ok(read) => read,
             // Nothing was exchanged: a panic can only come from reading.
@@ -153,7 +148,7 @@ impl Follower {
 
     fn tell(&self, outcome: Result<Vec<String>, String>, asked: bool) {
         let file = self.file.in_line();
-        let mut fault = self.gateway.reloads.fault.lock();
+        let mut fault = self.reloads.fault.lock();
         match outcome {
             Ok(changed) => {
                 let was_faulty = !std::mem::take(&mut *fault).is_empty();
@@ -184,13 +179,13 @@ impl Follower {
 
 /// The files that the configuration names, as far as it can be read, and what
 /// became of it.
-fn read(gateway: &Gateway, file: &Path) -> (Vec<PathBuf>, Result<Vec<String>, String>) {
+fn read(reloads: &Reloads, file: &Path) -> (Vec<PathBuf>, Result<Vec<String>, String>) {
     let config = match load(file) {
         Ok(config) => config,
         Err(error) => return (Vec::new(), Err(with_causes(&error))),
     };
     let named = files::named_in(&config);
-    let adopted = gateway.adopt(config);
+    let adopted = reloads.adopt(config);
     (named, adopted.map_err(|error| with_causes(&error)))
 }
 

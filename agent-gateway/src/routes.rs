@@ -5,6 +5,7 @@
 //! to the same place stay. Called by `deciding.rs` and `reload.rs`.
 
 mod adopting;
+mod changes;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -14,11 +15,12 @@ use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use parking_lot::{Mutex, RwLock};
 
 use crate::admission::Limiter;
-use crate::config::{ConfigError, GatewayConfig, Origin, ProviderKind, ResolvedModel};
+use crate::admission::line::lane::{Lane, LaneKey, LaneTerms};
+use crate::catalogue::{Origin, ProviderKind, ResolvedModel};
+use crate::config::{ConfigError, GatewayConfig, read_keys};
 use crate::health::KeyHealth;
 use crate::health::breaker::BreakerSettings;
 use crate::keys::{KeyPool, PooledKey};
-use crate::lanes::{Lane, LaneKey, LaneTerms};
 use crate::metrics::labels;
 use crate::outbox::Outbox;
 use crate::providers::{LearntRefusal, Providers};
@@ -69,7 +71,6 @@ type LaneName = (String, String);
 /// How to call one model.
 #[derive(Clone)]
 pub struct Route {
-    /// The model.
     pub model: ResolvedModel,
     /// What its calls share.
     pub lane: Arc<Lane>,
@@ -83,19 +84,13 @@ pub enum RouteError {
     Config(#[from] ConfigError),
     /// Nobody here speaks the provider's protocol.
     #[error("this gateway has no provider of kind {kind:?}")]
-    NoProvider {
-        /// The protocol.
-        kind: ProviderKind,
-    },
+    NoProvider { kind: ProviderKind },
     /// So many models that no section names are waited for at once.
     #[error(
         "model {model}: calls wait for {MOST_UNNAMED} models without a section of their own \
          already; come again later, or name the model under [models]"
     )]
-    TooMany {
-        /// What was asked for.
-        model: String,
-    },
+    TooMany { model: String },
 }
 
 impl Routes {
@@ -118,7 +113,7 @@ impl Routes {
             tasks,
         };
         let table = Table::new(config);
-        labels::know(&table.config);
+        labels::know(table.config.team_names(), table.config.model_names());
         for model in table.config.model_names() {
             if let Ok(Some(_)) = table.door(model) {
                 continue;
@@ -138,7 +133,6 @@ impl Routes {
         Arc::clone(&self.table().config)
     }
 
-    /// The route to a model.
     pub fn find(&self, model: &str) -> Result<Arc<Route>, RouteError> {
         loop {
             // One that has been left sends us to its successor.
@@ -329,7 +323,7 @@ impl Table {
         if let Some(pool) = pools.get(&model.provider.name) {
             return Ok(Arc::clone(pool));
         }
-        let (keys, errors) = model.read_keys()?;
+        let (keys, errors) = read_keys(model)?;
         for error in errors {
             let provider = &model.provider.name;
             tracing::warn!(provider, error = %with_causes(&error), "key cannot be used");

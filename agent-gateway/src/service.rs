@@ -1,10 +1,11 @@
-//! The gRPC face of the gateway. Translates, joins or starts flights, and turns
+//! The gRPC face of the gateway. Translates, and turns
 //! errors into statuses by the shared table. Decides nothing. Called by workers,
 //! the coordinator and the command line.
 
 mod slim;
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use agon_proto::v1::agent_gateway_service_server::AgentGatewayService;
 use agon_proto::v1::{
@@ -22,9 +23,10 @@ use futures_util::FutureExt as _;
 use tonic::{Request, Response, Status};
 
 use crate::decide_error::DecideError;
+use crate::deciding::Decider;
 use crate::doors::{answering, watching};
-use crate::gateway::Gateway;
 use crate::ledger::FORGET_GRACE;
+use crate::reload::Reloads;
 use crate::status::{keys, teams};
 use crate::wire;
 
@@ -40,20 +42,21 @@ const FORGOTTEN_AT_ONCE: usize = 250;
 const LONGEST_ID_BYTES: usize = 1024;
 
 /// A decision under way.
-type Deciding<'a> =
+type DecideFuture<'a> =
     Pin<Box<dyn Future<Output = Result<Response<DecideResponse>, Status>> + Send + 'a>>;
 
 /// Serves a gateway.
 pub struct GatewayService {
-    gateway: Gateway,
+    decider: Arc<Decider>,
+    reloads: Arc<Reloads>,
 }
 
 impl GatewayService {
-    pub(crate) fn new(gateway: Gateway) -> Self {
-        Self { gateway }
+    pub(crate) fn new(decider: Arc<Decider>, reloads: Arc<Reloads>) -> Self {
+        Self { decider, reloads }
     }
 
-    /// Boards; what is left to do is to wait.
+    /// Begins a decision or joins one; what is left to do is to wait.
     fn begin(
         &self,
         wire: Request<DecideRequest>,
@@ -72,8 +75,8 @@ impl GatewayService {
             purpose = caller.purpose,
         );
         telemetry::set_parent_from_metadata(&span, &metadata);
-        let flight = self.gateway.decide(address, caller, request, span);
-        Ok(flight.map(|outcome| match outcome {
+        let decision = self.decider.decide(address, caller, request, span);
+        Ok(decision.map(|outcome| match outcome {
             Ok(answer) => Ok(Response::new(wire::write_decision(
                 &answer.decision,
                 answer.from_ledger,
@@ -87,13 +90,13 @@ impl GatewayService {
 impl AgentGatewayService for GatewayService {
     /// Written out, because an `async fn` keeps its arguments until its end, and
     /// thousands wait here.
-    fn decide<'a, 'b>(&'a self, wire: Request<DecideRequest>) -> Deciding<'b>
+    fn decide<'a, 'b>(&'a self, wire: Request<DecideRequest>) -> DecideFuture<'b>
     where
         'a: 'b,
         Self: 'b,
     {
         match self.begin(wire) {
-            Ok(flight) => Box::pin(flight),
+            Ok(decision) => Box::pin(decision),
             Err(refusal) => Box::pin(std::future::ready(Err(refusal))),
         }
     }
@@ -102,7 +105,7 @@ impl AgentGatewayService for GatewayService {
         &self,
         wire: Request<DescribeModelsRequest>,
     ) -> Result<Response<DescribeModelsResponse>, Status> {
-        let routes = &self.gateway.decider.routes;
+        let routes = &self.decider.routes;
         let models = wire.into_inner().models.into_iter();
         let origins = models.map(|model| {
             let origin = routes.origin(&model).map_err(DecideError::from);
@@ -118,7 +121,7 @@ impl AgentGatewayService for GatewayService {
         wire: Request<ListDecisionsRequest>,
     ) -> Result<Response<ListDecisionsResponse>, Status> {
         let session_id = wire.into_inner().session_id;
-        let listed = self.gateway.decider.ledger.list(&session_id).await;
+        let listed = self.decider.ledger.list(&session_id).await;
         let listed = listed
             .map_err(DecideError::from)
             .map_err(|e| status(e.class(), &e))?;
@@ -142,7 +145,7 @@ impl AgentGatewayService for GatewayService {
             let message = format!("no session's id has more than {LONGEST_ID_BYTES} bytes");
             return Err(to_status(ErrorClass::Invalid, message));
         }
-        let ledger = &self.gateway.decider.ledger;
+        let ledger = &self.decider.ledger;
         for some in session_ids.chunks(FORGOTTEN_AT_ONCE) {
             let forgotten = ledger.forget(some, FORGET_GRACE).await;
             forgotten
@@ -156,8 +159,8 @@ impl AgentGatewayService for GatewayService {
         &self,
         wire: Request<GetGatewayStatusRequest>,
     ) -> Result<Response<GetGatewayStatusResponse>, Status> {
-        let decider = &self.gateway.decider;
-        let numbers = decider.book.numbers(&wire.into_inner().experiment_id);
+        let decider = &self.decider;
+        let numbers = decider.tallies.numbers(&wire.into_inner().experiment_id);
         let keys = keys::of(decider).await;
         let keys = keys.map_err(|error| status(ErrorClass::Unavailable, &error))?;
         Ok(Response::new(GetGatewayStatusResponse {
@@ -169,7 +172,7 @@ impl AgentGatewayService for GatewayService {
             keys,
             provider_requests: numbers.requests,
             teams: teams::with_money(decider).await,
-            configuration_fault: self.gateway.configuration_fault(),
+            configuration_fault: self.reloads.fault(),
             cost_nanodollars: numbers.cost.0,
             patience_ms: millis(decider.routes.config().patience()),
             learnt: decider
@@ -186,7 +189,7 @@ impl AgentGatewayService for GatewayService {
         wire: Request<ReviveKeysRequest>,
     ) -> Result<Response<ReviveKeysResponse>, Status> {
         let ReviveKeysRequest { provider, source } = wire.into_inner();
-        let revived = self.gateway.decider.routes.revive_keys(&provider, &source);
+        let revived = self.decider.routes.revive_keys(&provider, &source);
         let revived = revived.into_iter();
         let revived = revived.map(|(provider, source)| RevivedKey { provider, source });
         Ok(Response::new(ReviveKeysResponse {
@@ -198,7 +201,7 @@ impl AgentGatewayService for GatewayService {
         &self,
         wire: Request<ForgetLearntRequest>,
     ) -> Result<Response<ForgetLearntResponse>, Status> {
-        let routes = &self.gateway.decider.routes;
+        let routes = &self.decider.routes;
         let forgotten = routes.forget_learnt(&wire.into_inner().model).into_iter();
         let forgotten = forgotten.map(wire::write_learnt).collect();
         Ok(Response::new(ForgetLearntResponse { forgotten }))
@@ -210,8 +213,11 @@ impl AgentGatewayService for GatewayService {
     ) -> Result<Response<ListCostsResponse>, Status> {
         let filter = wire::read_cost_filter(wire.into_inner())
             .map_err(|error| status(ErrorClass::Invalid, &error))?;
-        let decider = &self.gateway.decider;
-        let listed = decider.money.list(&filter, &decider.routes.config()).await;
+        let decider = &self.decider;
+        let listed = decider
+            .money
+            .list(&filter, decider.routes.config().team_budgets())
+            .await;
         let costs = listed.map_err(|error| status(ErrorClass::Unavailable, &error))?;
         Ok(Response::new(wire::write_costs(costs)))
     }
@@ -223,7 +229,7 @@ impl AgentGatewayService for GatewayService {
         wire: Request<WatchDoorRequest>,
     ) -> Result<Response<Self::WatchDoorStream>, Status> {
         let wire = wire.into_inner();
-        let stream = watching::watch(&self.gateway, wire.door, wire.session_id);
+        let stream = watching::watch(&self.decider, wire.door, wire.session_id);
         Ok(Response::new(stream))
     }
 
@@ -233,7 +239,7 @@ impl AgentGatewayService for GatewayService {
     ) -> Result<Response<AnswerAtDoorResponse>, Status> {
         let handed = wire::read_answer(wire.into_inner())
             .map_err(|error| status(ErrorClass::Invalid, &error))?;
-        let answered = answering::answer(&self.gateway, &handed).await;
+        let answered = answering::answer(&self.decider, &handed).await;
         answered.map_err(|error| status(error.class(), &error))?;
         Ok(Response::new(AnswerAtDoorResponse {}))
     }

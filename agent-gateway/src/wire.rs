@@ -7,81 +7,21 @@ use agon_proto::v1;
 use agon_service_kit::clock::millis;
 use agon_service_kit::team_name::{NoTeamName, TeamName};
 
-use crate::config::Origin;
+use crate::budgets::Costs;
+use crate::budgets::store::{BudgetScope, CostFilter};
+use crate::caller::Caller;
+use crate::catalogue::Origin;
 use crate::decision::{
     Decision, DecisionAddress, Message, ReplyFormat, Request, Role, TokenLogprob, Usage,
 };
-use crate::doors::{DoorAnswer, HandedAnswer, Listing, StandIn, WaitingAsk};
-use crate::money::accounts::Costs;
-use crate::money::purse::{CostFilter, Scope};
+use crate::door_store::{DoorAnswer, HandedAnswer, Listing, StandIn, WaitingAsk};
 use crate::money::{DayError, NanoDollars};
 use crate::parameters::{Applied, FormatMode, Parameter};
 use crate::providers::LearntRefusal;
 
-/// Who asks, what for and on which terms: never part of the digest.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Caller {
-    /// Who pays.
-    pub team: String,
-    /// For counting and for spans.
-    pub experiment_id: String,
-    /// What the call is for.
-    pub purpose: String,
-    /// Higher goes first within the team.
-    pub priority: i32,
-    /// The replicate under which the content cache may answer.
-    pub replicate: Option<u64>,
-    /// The most that the experiment may cost.
-    pub experiment_budget: Option<NanoDollars>,
-    /// The session that it takes turns with others as; absent: that of the
-    /// address.
-    pub session: Option<String>,
-    /// Who answers when nobody behind a door has in time.
-    pub stand_in: Option<Box<StandIn>>,
-    /// What the simulated provider of this process answers; told to no other.
-    pub simulated_reply: Option<Box<str>>,
-    /// Parameters without which an answer is not wanted.
-    pub required: Box<[Parameter]>,
-    /// Where answers have to come from, model by model.
-    pub expected_origins: Box<[ExpectedOrigin]>,
-}
-
-/// Where the answers of one model have to come from, in the words of the wire.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExpectedOrigin {
-    /// The name that requests use.
-    pub model: String,
-    provider_kind: String,
-    endpoint: String,
-    provider_model: String,
-    additions: String,
-}
-
-impl ExpectedOrigin {
-    /// Whether answers from here are those that are meant.
-    pub fn is(&self, origin: &Origin) -> bool {
-        self.provider_kind == origin.provider_kind.name()
-            && self.endpoint == origin.endpoint
-            && self.provider_model == origin.provider_model
-            && self.additions == origin.additions
-    }
-}
-
-impl std::fmt::Display for ExpectedOrigin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (model, endpoint) = (&self.provider_model, &self.endpoint);
-        write!(f, "{model} at {endpoint} ({})", self.provider_kind)?;
-        match self.additions.as_str() {
-            "" => Ok(()),
-            additions => write!(f, " with additions {additions}"),
-        }
-    }
-}
-
 /// A request that the wire allowed and we do not.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum WireError {
-    /// There is no address.
     #[error("the request has no decision address")]
     MissingAddress,
     /// The address names no session.
@@ -92,29 +32,17 @@ pub enum WireError {
     NoMessages,
     /// A message does not say whose it is.
     #[error("message {index} has no role")]
-    UnknownRole {
-        /// Position of the message.
-        index: usize,
-    },
+    UnknownRole { index: usize },
     /// A sampling number is not a number.
     #[error("{field} is not a finite number")]
-    NotFinite {
-        /// Which field.
-        field: &'static str,
-    },
+    NotFinite { field: &'static str },
     /// A parameter that nobody can require.
     #[error("required_parameters names {name:?}, which is no parameter")]
-    UnknownParameter {
-        /// What was named.
-        name: String,
-    },
+    UnknownParameter { name: String },
     /// Providers read the seed as a signed number, and would refuse this one or
     /// make another of it.
     #[error("sampling_seed {seed} does not fit a signed 64-bit number")]
-    SeedTooLarge {
-        /// What was sent.
-        seed: u64,
-    },
+    SeedTooLarge { seed: u64 },
     /// Names of teams stay in the status for good.
     #[error(transparent)]
     Team(#[from] NoTeamName),
@@ -146,8 +74,8 @@ pub fn write_costs(costs: Costs) -> v1::ListCostsResponse {
     });
     let budgets = costs.budgets.into_iter().map(|standing| {
         let (team, experiment_id) = match standing.scope {
-            Scope::Team(name) => (name, String::new()),
-            Scope::Experiment(id) => (String::new(), id),
+            BudgetScope::Team(name) => (name, String::new()),
+            BudgetScope::Experiment(id) => (String::new(), id),
         };
         v1::BudgetStatus {
             team,
@@ -274,21 +202,22 @@ fn write_applied(applied: &Applied) -> v1::AppliedParameters {
     }
 }
 
-fn read_origin(wire: v1::ModelOrigin) -> ExpectedOrigin {
-    ExpectedOrigin {
-        model: wire.model,
+/// The name of a model, and where its answers come from.
+fn read_origin(wire: v1::ModelOrigin) -> (String, Origin) {
+    let origin = Origin {
         provider_kind: wire.provider_kind,
         endpoint: wire.endpoint,
         provider_model: wire.provider_model,
         additions: wire.additions,
-    }
+    };
+    (wire.model, origin)
 }
 
 /// Says where a model's answers come from.
 pub fn write_origin(model: String, origin: Origin) -> v1::ModelOrigin {
     v1::ModelOrigin {
         model,
-        provider_kind: origin.provider_kind.name().to_owned(),
+        provider_kind: origin.provider_kind,
         endpoint: origin.endpoint,
         provider_model: origin.provider_model,
         additions: origin.additions,

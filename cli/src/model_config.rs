@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use agon_agent_gateway::config::{PriceSection, ProviderKind};
+use agon_agent_gateway::catalogue::{PriceSection, ProviderKind};
 use agon_agent_gateway::keys::KeySource;
 use agon_agent_gateway::{GatewayConfig, ModelSection, ProviderSection};
 use agon_engine::spec::{Origin, SIMULATED_ENDPOINT};
@@ -99,8 +99,7 @@ impl ModelArguments {
 /// A model cannot be resolved or has no key.
 pub fn require(config: &GatewayConfig, models: &BTreeSet<String>) -> Result<(), Failure> {
     for model in models {
-        let resolved = config.resolve(model).map_err(Failure::input)?;
-        resolved.read_keys().map_err(Failure::input)?;
+        config.resolve(model).map_err(Failure::input)?;
     }
     Ok(())
 }

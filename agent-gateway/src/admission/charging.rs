@@ -6,7 +6,7 @@
 use parking_lot::Mutex;
 
 use super::Charge;
-use crate::config::{ChargeRule, ResolvedModel};
+use crate::catalogue::{ChargeRule, ResolvedModel};
 use crate::decision::{Request, Usage};
 use crate::estimate;
 
@@ -33,17 +33,17 @@ pub struct Charges {
 
 /// What the models of a lane have been seen to use.
 #[derive(Debug, Default)]
-pub struct Experience(Mutex<Seen>);
+pub struct UsageEstimator(Mutex<Observed>);
 
 #[derive(Debug, Default)]
-struct Seen {
+struct Observed {
     answers: u64,
     output_tokens: f64,
     /// Real input tokens to estimated ones.
     input_share: f64,
 }
 
-impl Experience {
+impl UsageEstimator {
     /// What the call takes by `rule`.
     pub fn charges(&self, rule: ChargeRule, model: &ResolvedModel, request: &Request) -> Charges {
         let most_output = u64::from(
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn openai_takes_the_larger_of_input_and_most_output_and_keeps_it() {
-        let (model, seen) = (model(), Experience::default());
+        let (model, seen) = (model(), UsageEstimator::default());
         let small = seen.charges(ChargeRule::OpenAi, &model, &request(401, 50));
         assert_eq!((small.now.tokens, small.most.tokens), (101, 101));
         let long = seen.charges(ChargeRule::OpenAi, &model, &request(401, 500));
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn expected_output_is_learned_and_the_most_stays() {
-        let (model, seen) = (model(), Experience::default());
+        let (model, seen) = (model(), UsageEstimator::default());
         let asked = request(300, 1_000);
         let first = seen.charges(ChargeRule::Total, &model, &asked);
         assert_eq!(first.now, first.most);

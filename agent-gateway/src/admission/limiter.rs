@@ -28,8 +28,8 @@ use tokio::sync::oneshot::{self, error::TryRecvError};
 use super::{Batch, Candidate, Charge, KeyOutlook, Reservation, Verdict};
 use crate::fairness::shares::Shares;
 use crate::keys::KeyId;
+use crate::limits::Signals;
 use crate::peers::Peers;
-use crate::providers::Signals;
 use crate::store_error::StoreError;
 
 use books::{Books, Counts, Drafted, ScopeName, SharesName};
@@ -55,12 +55,12 @@ pub struct Limiter {
     started: Instant,
     /// Milliseconds since 1970 at the start: no step of the system's clock stops limits in memory.
     started_ms: f64,
-    providers: Mutex<HashMap<String, Arc<Provider>>>,
+    providers: Mutex<HashMap<String, Arc<ProviderLimits>>>,
 }
 
 /// The limits of one provider.
-struct Provider {
-    state: tokio::sync::Mutex<State>,
+struct ProviderLimits {
+    state: tokio::sync::Mutex<LimiterState>,
     /// What is to be noted by whoever has the state next.
     notes: Mutex<Vec<(Note, NoteTaken)>>,
 }
@@ -87,7 +87,7 @@ struct Settled {
 }
 
 /// What this process knows of a provider.
-struct State {
+struct LimiterState {
     scopes: HashMap<ScopeName, Known<Counts>>,
     shares: HashMap<SharesName, Known<Shares>>,
     books: Books,
@@ -223,14 +223,14 @@ impl Limiter {
             .await
     }
 
-    fn provider(&self, name: &str) -> Arc<Provider> {
+    fn provider(&self, name: &str) -> Arc<ProviderLimits> {
         let mut providers = self.providers.lock();
         if let Some(provider) = providers.get(name) {
             return Arc::clone(provider);
         }
         let process = self.store.as_ref().map_or("", |store| store.process());
-        let provider = Arc::new(Provider {
-            state: tokio::sync::Mutex::new(State::of(process)),
+        let provider = Arc::new(ProviderLimits {
+            state: tokio::sync::Mutex::new(LimiterState::of(process)),
             notes: Mutex::default(),
         });
         providers.insert(name.to_owned(), Arc::clone(&provider));
@@ -274,8 +274,8 @@ impl Limiter {
     async fn work<T>(
         &self,
         pool: &str,
-        provider: &Provider,
-        state: &mut State,
+        provider: &ProviderLimits,
+        state: &mut LimiterState,
         subject: &Subject,
         mut question: impl FnMut(&mut Books, f64) -> T,
     ) -> Result<T, StoreError> {
@@ -293,7 +293,7 @@ impl Limiter {
     async fn change<T>(
         &self,
         pool: &str,
-        state: &mut State,
+        state: &mut LimiterState,
         subject: &Subject,
         notes: &[(Note, NoteTaken)],
         question: &mut impl FnMut(&mut Books, f64) -> T,
@@ -380,7 +380,7 @@ impl Subject {
     }
 }
 
-impl State {
+impl LimiterState {
     fn of(process: &str) -> Self {
         Self {
             scopes: HashMap::new(),

@@ -1,10 +1,11 @@
 //! The waiting line of one lane in one replica. Callers wait in a fair queue;
 //! one asker submits its heads to the limiter, sleeps as long as it is told or
 //! until something is settled, and so nobody polls and nobody is refused for lack
-//! of quota. Called by `lanes.rs`; the asker runs as a task of `routes.rs`.
+//! of quota. Called by `line/lane.rs`; the asker runs as a task of `routes.rs`.
 
 mod asker;
 mod heads;
+pub(crate) mod lane;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,14 +16,15 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
 use super::charging::Charges;
-use super::messages::Settlement;
+use super::messages::settlement;
 use super::{Charge, Limiter, Reservation};
 use crate::fairness::queue::{FairQueue, Place};
-use crate::health::Turn;
+use crate::health::Permit;
 use crate::keys::KeyId;
-use crate::lanes::LaneKey;
-use crate::outbox::Outbox;
-use crate::providers::Signals;
+use crate::outbox::{Outbox, OutboxMessage};
+
+use crate::limits::Signals;
+use lane::LaneKey;
 
 /// A hold or a change of another replica's making is noticed this soon even when
 /// the limiter promised a longer wait, and teams that wait are heard of often
@@ -77,7 +79,7 @@ pub struct Grant {
     /// The key to use.
     pub key: LaneKey,
     /// Its turn at the key; to be told how it ended.
-    pub turn: Turn,
+    pub turn: Permit,
 }
 
 /// Callers that wait, and what wakes their asker.
@@ -172,7 +174,21 @@ impl Line {
         self.freed.notify_one();
     }
 
-    /// Settles later what a call has used, because that failed now.
+    /// Settles what a call has used, later if that fails now.
+    pub(crate) async fn settle(
+        &self,
+        reservation: &Reservation,
+        used: Charge,
+        cost: u64,
+        signals: Signals,
+    ) {
+        let settlement = self.settlement(reservation, used, cost, signals);
+        // One that fails stays in the outbox.
+        let _ = self.outbox.send(settlement).await;
+        self.wake();
+    }
+
+    /// Settles in the background what a call has used.
     pub(crate) fn settle_later(
         &self,
         reservation: &Reservation,
@@ -180,14 +196,19 @@ impl Line {
         cost: u64,
         signals: Signals,
     ) {
-        self.outbox.post(Settlement {
-            limiter: Arc::clone(&self.limiter),
-            reservation: reservation.clone(),
-            used,
-            cost,
-            signals,
-            freed: Arc::clone(&self.freed),
-        });
+        let settlement = self.settlement(reservation, used, cost, signals);
+        self.outbox.post(settlement);
+    }
+
+    fn settlement(
+        &self,
+        reservation: &Reservation,
+        used: Charge,
+        cost: u64,
+        signals: Signals,
+    ) -> OutboxMessage {
+        let (limiter, freed) = (Arc::clone(&self.limiter), Arc::clone(&self.freed));
+        settlement(limiter, reservation.clone(), used, cost, signals, freed)
     }
 
     /// Nobody wants what was granted, or perhaps was. Settling what was not granted does

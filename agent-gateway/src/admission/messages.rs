@@ -4,80 +4,57 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use tokio::sync::Notify;
 
 use super::{Charge, Limiter, Reservation};
-use crate::outbox::Message;
-use crate::providers::Signals;
-use crate::store_error::StoreError;
+use crate::limits::Signals;
+use crate::outbox::OutboxMessage;
 
 /// Every attempt has counted as lost by then.
 const ATTEMPTS_LAST: Duration = Duration::from_secs(3_600);
 
-/// An attempt is over.
-pub(crate) struct Settlement {
-    pub limiter: Arc<Limiter>,
-    pub reservation: Reservation,
-    pub used: Charge,
-    pub cost: u64,
-    pub signals: Signals,
-    /// Told when its place is free.
-    pub freed: Arc<Notify>,
+/// An attempt is over; `freed` is told when its place is free.
+pub(crate) fn settlement(
+    limiter: Arc<Limiter>,
+    reservation: Reservation,
+    used: Charge,
+    cost: u64,
+    signals: Signals,
+    freed: Arc<Notify>,
+) -> OutboxMessage {
+    let key = format!("{} {}", reservation.attempt, reservation.key.as_str());
+    OutboxMessage::new(
+        "attempt not settled",
+        key,
+        ATTEMPTS_LAST,
+        (limiter, reservation, freed),
+        move |(limiter, reservation, freed)| async move {
+            limiter.settle(&reservation, &used, cost, &signals).await?;
+            freed.notify_one();
+            Ok(())
+        },
+    )
 }
 
-#[async_trait]
-impl Message for Settlement {
-    fn kind(&self) -> &'static str {
-        "attempt not settled"
-    }
-
-    fn key(&self) -> String {
-        let Reservation { attempt, key, .. } = &self.reservation;
-        format!("{attempt} {}", key.as_str())
-    }
-
-    fn lasts(&self) -> Duration {
-        ATTEMPTS_LAST
-    }
-
-    async fn tell(&self) -> Result<(), StoreError> {
-        let (reservation, used) = (&self.reservation, &self.used);
-        let settled = self
-            .limiter
-            .settle(reservation, used, self.cost, &self.signals);
-        settled.await?;
-        self.freed.notify_one();
-        Ok(())
-    }
-}
-
-/// A key is to be left alone.
-pub(crate) struct KeyHold {
-    pub limiter: Arc<Limiter>,
-    /// The attempt that was refused.
-    pub reservation: Reservation,
-    pub until: Instant,
-}
-
-#[async_trait]
-impl Message for KeyHold {
-    fn kind(&self) -> &'static str {
-        "key not held"
-    }
-
-    fn key(&self) -> String {
-        self.reservation.attempt.clone()
-    }
-
-    fn lasts(&self) -> Duration {
-        self.until.saturating_duration_since(Instant::now())
-    }
-
-    async fn tell(&self) -> Result<(), StoreError> {
-        let Reservation {
-            pool, lane, key, ..
-        } = &self.reservation;
-        self.limiter.hold(pool, lane, key, self.lasts()).await
-    }
+/// A key is to be left alone since this attempt was refused.
+pub(crate) fn key_hold(
+    limiter: Arc<Limiter>,
+    reservation: Reservation,
+    hold: Duration,
+) -> OutboxMessage {
+    let until = Instant::now() + hold;
+    let key = reservation.attempt.clone();
+    let holds = (limiter, reservation);
+    OutboxMessage::new(
+        "key not held",
+        key,
+        hold,
+        holds,
+        move |(limiter, refused)| async move {
+            let left = until.saturating_duration_since(Instant::now());
+            limiter
+                .hold(&refused.pool, &refused.lane, &refused.key, left)
+                .await
+        },
+    )
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::bucket::{Bucket, Terms};
 use super::day::DayLog;
 use super::{Charge, KeyLimits, LimitOutlook, QUANTITIES};
-use crate::providers::{Room, Signals};
+use crate::limits::{Room, Signals};
 
 const MINUTE_MS: f64 = 60_000.0;
 

@@ -1,17 +1,14 @@
-//! What the configuration adds to every request to a model: fields of the body and headers that
-//! this gateway knows nothing of. Refuses what is the gateway's own to say, and secrets in clear.
-//! Part of where a model's answers come from: with other additions it is another model.
+//! Checks what the configuration adds to every request to a model. Refuses what is the gateway's
+//! own to say, and secrets in clear. Called by `config.rs`.
 
 use std::collections::BTreeMap;
 
-use ::secrecy::ExposeSecret;
 use agon_service_kit::secrets::without_what_looks_like_keys;
 use reqwest::header::{HeaderName, HeaderValue};
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::secrecy::{self, KEY_WORDS};
-use crate::keys::{KeyError, KeySource};
+use crate::catalogue::{Additions, HeaderText};
 
 /// Fields that say what is asked and how the answer comes, in any of the protocols.
 const OWN_FIELDS: [&str; 14] = [
@@ -49,107 +46,30 @@ const OWN_HEADERS: [&str; 14] = [
     "cookie",
 ];
 
-/// Digits of a digest that are told.
-const DIGITS: usize = 16;
-
-/// See the module.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Additions {
-    body: Map<String, Value>,
-    headers: BTreeMap<String, HeaderText>,
-}
-
-/// What a header says, or where that is found.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
-pub enum HeaderText {
-    /// This.
-    Plain(String),
-    /// What is found there.
-    Found(KeySource),
-}
-
-impl Additions {
-    /// What a section adds.
-    ///
-    /// # Errors
-    /// It is not for a section to say; says what would be right.
-    pub(super) fn check(
-        body: Option<&Map<String, Value>>,
-        headers: &BTreeMap<String, HeaderText>,
-    ) -> Result<Self, String> {
-        let body = body.cloned().unwrap_or_default();
-        if let Some(own) = body.keys().find(|field| OWN_FIELDS.contains(&&***field)) {
-            return Err(format!(
-                "extra_body must not hold {own}, which the gateway writes itself"
-            ));
-        }
-        let written = Value::Object(body.clone()).to_string();
-        if without_what_looks_like_keys(&written) != written {
-            return Err("extra_body holds what looks like a key: keys are not for bodies".into());
-        }
-        let mut checked = BTreeMap::new();
-        for (name, text) in headers {
-            let name = check_header(name, text)?;
-            checked.insert(name.as_str().to_owned(), text.clone());
-        }
-        Ok(Self {
-            body,
-            headers: checked,
-        })
+/// What a section adds.
+///
+/// # Errors
+/// It is not for a section to say; says what would be right.
+pub(super) fn check(
+    body: Option<&Map<String, Value>>,
+    headers: &BTreeMap<String, HeaderText>,
+) -> Result<Additions, String> {
+    let body = body.cloned().unwrap_or_default();
+    if let Some(own) = body.keys().find(|field| OWN_FIELDS.contains(&&***field)) {
+        return Err(format!(
+            "extra_body must not hold {own}, which the gateway writes itself"
+        ));
     }
-
-    /// Fields of the body.
-    pub fn body(&self) -> &Map<String, Value> {
-        &self.body
+    let written = Value::Object(body.clone()).to_string();
+    if without_what_looks_like_keys(&written) != written {
+        return Err("extra_body holds what looks like a key: keys are not for bodies".into());
     }
-
-    /// The headers as they are sent now.
-    ///
-    /// # Errors
-    /// One of them cannot be found.
-    pub fn headers(&self) -> Result<Vec<(HeaderName, HeaderValue)>, KeyError> {
-        let mut read = Vec::with_capacity(self.headers.len());
-        for (name, text) in &self.headers {
-            let value = match text {
-                HeaderText::Plain(text) => HeaderValue::try_from(text.as_str()).ok(),
-                HeaderText::Found(source) => {
-                    let secret = source.read()?;
-                    let mut value = HeaderValue::try_from(secret.expose_secret()).ok();
-                    if let Some(value) = &mut value {
-                        value.set_sensitive(true);
-                    }
-                    value
-                }
-            };
-            // Both were checked: plain ones with the section, the others where they are read.
-            read.extend(HeaderName::try_from(name).ok().zip(value));
-        }
-        Ok(read)
+    let mut checked = BTreeMap::new();
+    for (name, text) in headers {
+        let name = check_header(name, text)?;
+        checked.insert(name.as_str().to_owned(), text.clone());
     }
-
-    /// What tells these from others; empty where there are none. Of what is found elsewhere only
-    /// the place counts: a key that changes is not another model.
-    pub fn digest(&self) -> String {
-        if self.body.is_empty() && self.headers.is_empty() {
-            return String::new();
-        }
-        let mut hasher = blake3::Hasher::new_derive_key("agon agent-gateway additions 1");
-        let mut part = |text: &str| {
-            hasher.update(&(text.len() as u64).to_le_bytes());
-            hasher.update(text.as_bytes());
-        };
-        // Its keys are in order.
-        part(&Value::Object(self.body.clone()).to_string());
-        for (name, text) in &self.headers {
-            part(name);
-            match text {
-                HeaderText::Plain(text) => part(text),
-                HeaderText::Found(source) => part(&source.to_string()),
-            }
-        }
-        hasher.finalize().to_hex()[..DIGITS].to_owned()
-    }
+    Ok(Additions::new(body, checked))
 }
 
 fn check_header(name: &str, text: &HeaderText) -> Result<HeaderName, String> {
@@ -184,10 +104,10 @@ fn check_header(name: &str, text: &HeaderText) -> Result<HeaderName, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::catalogue::ResolvedModel;
     use crate::config::GatewayConfig;
 
-    fn resolved(model: &str) -> Result<crate::config::ResolvedModel, String> {
+    fn resolved(model: &str) -> Result<ResolvedModel, String> {
         let text = format!(
             "[providers.p]\nbase_url = 'http://127.0.0.1:9/v1'\n[models.m]\nprovider = 'p'\n{model}"
         );
@@ -205,7 +125,7 @@ mod tests {
         let header = origin("extra_headers = { x-title = 'a' }");
         let other = origin("extra_headers = { x-title = 'b' }");
         let all = [&thinks, &not, &header, &other];
-        assert!(all.iter().all(|digest| digest.len() == DIGITS));
+        assert!(all.iter().all(|digest| digest.len() == 16));
         let distinct: std::collections::BTreeSet<_> = all.iter().collect();
         assert_eq!(distinct.len(), all.len());
     }

@@ -2,15 +2,23 @@
 //! the key's environment variable. One table; limits are the user's own and
 //! are therefore not in it. Called by `config.rs`.
 
-use super::provider::{DEFAULT_BURST, DEFAULT_TIMEOUT, default_charge};
-use super::{OutputLimitField, ProviderConfig, ProviderKind, StructuredOutput};
-use crate::admission::KeyLimits;
+use std::time::Duration;
+
+use crate::catalogue::{
+    ChargeRule, OutputLimitField, ProviderConfig, ProviderKind, StructuredOutput,
+};
 use crate::keys::KeySource;
+use crate::limits::KeyLimits;
 
 use OutputLimitField::{MaxCompletionTokens, MaxTokens};
 use ProviderKind::{Anthropic, Door, Gemini, OpenAi};
 use StructuredOutput::{JsonObject, JsonSchema};
 
+/// A model that does not think answers within a minute; two are a hang.
+pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+/// One second's quota at once: no sliding minute can exceed its limit, and 59
+/// sixtieths of it are used (`admission/bucket.rs`).
+pub(super) const DEFAULT_BURST: Duration = Duration::from_secs(1);
 struct Builtin {
     name: &'static str,
     base_url: &'static str,
@@ -96,5 +104,17 @@ impl Builtin {
             seed: self.seed,
             output_limit_field: self.output_limit_field,
         }
+    }
+}
+
+/// Servers that are merely compatible count what was used; OpenAI and Azure take
+/// the most that may be written when the call arrives.
+pub(super) fn default_charge(provider: &str, kind: ProviderKind) -> ChargeRule {
+    match kind {
+        OpenAi if provider == "openai" => ChargeRule::OpenAi,
+        OpenAi | Door => ChargeRule::Total,
+        ProviderKind::Azure => ChargeRule::OpenAi,
+        Anthropic => ChargeRule::Anthropic,
+        Gemini => ChargeRule::Gemini,
     }
 }

@@ -2,7 +2,7 @@
 //! nothing through. Called for providers and for models.
 
 use super::sections::{ConcurrencySection, LimitsSection};
-use crate::admission::KeyLimits;
+use crate::limits::KeyLimits;
 
 /// The checked limits, or what is wrong with them.
 pub(super) fn check(section: &LimitsSection) -> Result<KeyLimits, String> {

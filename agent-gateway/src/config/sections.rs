@@ -9,9 +9,11 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::additions::HeaderText;
+use crate::catalogue::{
+    ChargeRule, EffortField, HeaderText, OutputLimitField, PriceSection, ProviderKind,
+    StructuredOutput, ThinkingForm,
+};
 use crate::keys::KeySource;
-use crate::money::{LongPrompt, NanoDollars, Price, Rates};
 
 /// `[providers.NAME]`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -67,53 +69,6 @@ pub struct LimitsSection {
     pub concurrency: Option<ConcurrencySection>,
 }
 
-/// The protocols we speak.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ProviderKind {
-    /// OpenAI chat completions, and the many servers compatible with it.
-    #[default]
-    OpenAi,
-    /// Azure OpenAI: the same bodies under deployments of a resource.
-    Azure,
-    /// Anthropic messages.
-    Anthropic,
-    /// Gemini generateContent.
-    Gemini,
-    /// No server: a person or another program answers through
-    /// `WatchDoor` and `AnswerAtDoor`.
-    Door,
-}
-
-impl ProviderKind {
-    /// Its name in a configuration and on the wire.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::Azure => "azure",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-            Self::Door => "door",
-        }
-    }
-}
-
-/// How a provider counts the tokens of a call against its limits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ChargeRule {
-    /// The larger of the most that may be written and the estimated input,
-    /// taken when the call arrives and never given back.
-    OpenAi,
-    /// Input as estimated and then as it was, without what came from the cache;
-    /// output apart, as it is produced.
-    Anthropic,
-    /// Input only.
-    Gemini,
-    /// Input and output together, as they were in the end.
-    Total,
-}
-
 /// How many calls of a key may be in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConcurrencySection {
@@ -126,8 +81,8 @@ pub enum ConcurrencySection {
 
 impl<'de> Deserialize<'de> for ConcurrencySection {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl serde::de::Visitor<'_> for Reader {
+        struct ConcurrencyVisitor;
+        impl serde::de::Visitor<'_> for ConcurrencyVisitor {
             type Value = ConcurrencySection;
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("a whole number or \"auto\"")
@@ -147,7 +102,7 @@ impl<'de> Deserialize<'de> for ConcurrencySection {
                 }
             }
         }
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(ConcurrencyVisitor)
     }
 }
 
@@ -225,170 +180,6 @@ pub struct ModelSection {
     /// one; the first answer counts, both are paid. Absent: never.
     #[serde(default, with = "humantime_serde")]
     pub hedge_after: Option<Duration>,
-}
-
-/// How a model is told what its reply should look like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StructuredOutput {
-    /// `response_format` with the schema itself.
-    JsonSchema,
-    /// `response_format` that says only "a JSON object".
-    JsonObject,
-    /// Not at all; the prompt has to say it.
-    None,
-}
-
-impl StructuredOutput {
-    /// The name it has in a configuration.
-    pub fn name(self) -> &'static str {
-        match self {
-            StructuredOutput::JsonSchema => "json_schema",
-            StructuredOutput::JsonObject => "json_object",
-            StructuredOutput::None => "none",
-        }
-    }
-}
-
-/// How a model is told how long to think.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ThinkingForm {
-    /// So many tokens.
-    Budget,
-    /// In a word ("low").
-    Level,
-}
-
-/// The field that tells a chat completions server how long to think.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EffortField {
-    /// `reasoning_effort`, with the word as it is.
-    #[default]
-    ReasoningEffort,
-    /// `reasoning`, with an effort, or with tokens if `thinking = "budget"` (OpenRouter).
-    Reasoning,
-    /// `chat_template_kwargs.enable_thinking`: off for `none`, on for all others (vLLM and
-    /// SGLang with Qwen3).
-    EnableThinking,
-}
-
-/// The field that carries the most tokens to write.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OutputLimitField {
-    /// `max_tokens`, understood by nearly every server.
-    #[default]
-    MaxTokens,
-    /// `max_completion_tokens`, which OpenAI's newer models insist on.
-    MaxCompletionTokens,
-}
-
-impl OutputLimitField {
-    /// The other one.
-    pub fn other(self) -> Self {
-        match self {
-            Self::MaxTokens => Self::MaxCompletionTokens,
-            Self::MaxCompletionTokens => Self::MaxTokens,
-        }
-    }
-}
-
-/// `[models.NAME.price]`, and `price` in a table of prices. Dollars per million
-/// tokens, as text so that no digit is lost.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PriceSection {
-    /// Input tokens.
-    #[serde(deserialize_with = "NanoDollars::from_dollars")]
-    pub input_per_million_dollars: NanoDollars,
-    /// Output tokens.
-    #[serde(deserialize_with = "NanoDollars::from_dollars")]
-    pub output_per_million_dollars: NanoDollars,
-    /// Input that the provider had in its cache. Absent: as input.
-    #[serde(default, deserialize_with = "NanoDollars::from_optional_dollars")]
-    pub cached_input_per_million_dollars: Option<NanoDollars>,
-    /// Input that the provider writes to its cache. Absent: as input.
-    #[serde(default, deserialize_with = "NanoDollars::from_optional_dollars")]
-    pub cache_write_per_million_dollars: Option<NanoDollars>,
-    /// Hidden reasoning. Absent: as output.
-    #[serde(default, deserialize_with = "NanoDollars::from_optional_dollars")]
-    pub reasoning_per_million_dollars: Option<NanoDollars>,
-    /// What the whole call costs when its prompt is long. Absent: the same.
-    pub long_prompt: Option<LongPromptSection>,
-}
-
-/// `long_prompt` of a price.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LongPromptSection {
-    /// A prompt with more input tokens than this is long.
-    pub above_input_tokens: u64,
-    /// Input tokens.
-    #[serde(deserialize_with = "NanoDollars::from_dollars")]
-    pub input_per_million_dollars: NanoDollars,
-    /// Output tokens.
-    #[serde(deserialize_with = "NanoDollars::from_dollars")]
-    pub output_per_million_dollars: NanoDollars,
-    /// Input that the provider had in its cache. Absent: as input.
-    #[serde(default, deserialize_with = "NanoDollars::from_optional_dollars")]
-    pub cached_input_per_million_dollars: Option<NanoDollars>,
-    /// Input that the provider writes to its cache. Absent: as input.
-    #[serde(default, deserialize_with = "NanoDollars::from_optional_dollars")]
-    pub cache_write_per_million_dollars: Option<NanoDollars>,
-    /// Hidden reasoning. Absent: as output.
-    #[serde(default, deserialize_with = "NanoDollars::from_optional_dollars")]
-    pub reasoning_per_million_dollars: Option<NanoDollars>,
-}
-
-impl PriceSection {
-    /// Nobody sends a bill.
-    pub const FREE: Self = Self {
-        input_per_million_dollars: NanoDollars(0),
-        output_per_million_dollars: NanoDollars(0),
-        cached_input_per_million_dollars: None,
-        cache_write_per_million_dollars: None,
-        reasoning_per_million_dollars: None,
-        long_prompt: None,
-    };
-
-    /// The price, with what was left out filled in.
-    pub fn price(&self) -> Price {
-        let (input, output) = (
-            self.input_per_million_dollars,
-            self.output_per_million_dollars,
-        );
-        Price {
-            rates: Rates {
-                input,
-                cached_input: self.cached_input_per_million_dollars.unwrap_or(input),
-                cache_write: self.cache_write_per_million_dollars.unwrap_or(input),
-                output,
-                reasoning: self.reasoning_per_million_dollars.unwrap_or(output),
-            },
-            long_prompt: self.long_prompt.as_ref().map(LongPromptSection::price),
-        }
-    }
-}
-
-impl LongPromptSection {
-    fn price(&self) -> LongPrompt {
-        let (input, output) = (
-            self.input_per_million_dollars,
-            self.output_per_million_dollars,
-        );
-        LongPrompt {
-            above_input_tokens: self.above_input_tokens,
-            rates: Rates {
-                input,
-                cached_input: self.cached_input_per_million_dollars.unwrap_or(input),
-                cache_write: self.cache_write_per_million_dollars.unwrap_or(input),
-                output,
-                reasoning: self.reasoning_per_million_dollars.unwrap_or(output),
-            },
-        }
-    }
 }
 
 /// `[teams.NAME]`: who pays. A team that is not configured has weight 1, no

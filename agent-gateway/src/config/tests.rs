@@ -2,6 +2,7 @@
 //! crate is read here too, so that it stays right.
 
 use super::*;
+use crate::catalogue::StructuredOutput;
 use crate::keys::KeySource;
 use crate::money::Day;
 

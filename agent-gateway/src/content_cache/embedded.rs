@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_service_kit::clock::{millis, unix_ms};
+use agon_service_kit::clock::{Clock, millis, unix_ms};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
@@ -42,9 +42,6 @@ const KEEP: &str = "
 const DELETE_EXPIRED: &str = "
     DELETE FROM answers WHERE key IN
     (SELECT key FROM answers WHERE expires_ms <= ?1 LIMIT ?2)";
-
-/// Milliseconds since 1970; tests hand in their own.
-pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
 /// A content cache in a file.
 pub struct EmbeddedContentCache {

@@ -13,19 +13,19 @@ use super::ContentKey;
 use crate::decision::Decision;
 
 /// What a leader has learnt: absent as long as it asks.
-type Learnt = Option<Option<Arc<Decision>>>;
+type SharedAnswer = Option<Option<Arc<Decision>>>;
 
 /// A team and its question.
-type Shared = (String, ContentKey);
+type SharedKey = (String, ContentKey);
 
 /// Questions that are being asked.
 #[derive(Default)]
 pub struct Sharing {
-    leaders: Mutex<HashMap<Shared, watch::Receiver<Learnt>>>,
+    leaders: Mutex<HashMap<SharedKey, watch::Receiver<SharedAnswer>>>,
 }
 
 /// Where a question stands among its equals.
-pub enum Standing {
+pub enum Joined {
     /// It is the first.
     Leader(Leader),
     /// Another one is being asked.
@@ -34,15 +34,15 @@ pub enum Standing {
 
 impl Sharing {
     /// Takes the lead, or follows who has it.
-    pub fn stand(self: &Arc<Self>, team: &str, key: &ContentKey) -> Standing {
+    pub fn join(self: &Arc<Self>, team: &str, key: &ContentKey) -> Joined {
         let key = (team.to_owned(), key.clone());
         let mut leaders = self.leaders.lock();
         if let Some(learnt) = leaders.get(&key) {
-            return Standing::Follower(Follower(learnt.clone()));
+            return Joined::Follower(Follower(learnt.clone()));
         }
         let (learnt, receiver) = watch::channel(None);
         leaders.insert(key.clone(), receiver);
-        Standing::Leader(Leader {
+        Joined::Leader(Leader {
             sharing: Arc::clone(self),
             key,
             learnt,
@@ -54,8 +54,8 @@ impl Sharing {
 /// leaves the lead to the next.
 pub struct Leader {
     sharing: Arc<Sharing>,
-    key: Shared,
-    learnt: watch::Sender<Learnt>,
+    key: SharedKey,
+    learnt: watch::Sender<SharedAnswer>,
 }
 
 impl Leader {
@@ -73,16 +73,15 @@ impl Drop for Leader {
 }
 
 /// One that waits.
-pub struct Follower(watch::Receiver<Learnt>);
+pub struct Follower(watch::Receiver<SharedAnswer>);
 
 /// What a follower hears.
 #[derive(Debug, PartialEq)]
 pub enum Heard {
-    /// The answer.
     Answer(Arc<Decision>),
     /// There is none to share.
     Nothing,
-    /// The leader has gone without a word; stand again.
+    /// The leader has gone without a word; join again.
     LeaderGone,
 }
 
@@ -125,16 +124,16 @@ mod tests {
     }
 
     fn lead(sharing: &Arc<Sharing>) -> Leader {
-        match sharing.stand("red", &key()) {
-            Standing::Leader(leader) => leader,
-            Standing::Follower(_) => panic!("somebody else leads"),
+        match sharing.join("red", &key()) {
+            Joined::Leader(leader) => leader,
+            Joined::Follower(_) => panic!("somebody else leads"),
         }
     }
 
     fn follow(sharing: &Arc<Sharing>) -> Follower {
-        match sharing.stand("red", &key()) {
-            Standing::Follower(follower) => follower,
-            Standing::Leader(_) => panic!("nobody leads"),
+        match sharing.join("red", &key()) {
+            Joined::Follower(follower) => follower,
+            Joined::Leader(_) => panic!("nobody leads"),
         }
     }
 
@@ -167,6 +166,6 @@ mod tests {
     fn nobody_waits_for_another_team() {
         let sharing = Arc::new(Sharing::default());
         let _red = lead(&sharing);
-        assert!(matches!(sharing.stand("blue", &key()), Standing::Leader(_)));
+        assert!(matches!(sharing.join("blue", &key()), Joined::Leader(_)));
     }
 }

@@ -9,73 +9,29 @@ use std::time::{Duration, Instant};
 use agon_service_kit::tasks::with_causes;
 use tracing::Instrument as _;
 
-use super::believing::believe;
-use super::hedging::Ready;
-use super::troubles::Troubles;
+use super::attempt::{AdmittedCall, Answered, Ready};
+use super::claimed_usage::limit_to_request;
+use super::retry_budget::RetryBudget;
 use super::{Decider, Outcome, Question};
+use crate::admission::Charge;
 use crate::admission::charging::{self, Charges};
-use crate::admission::line::{Admitted, Grant, Want};
-use crate::admission::messages::KeyHold;
-use crate::admission::{Charge, Reservation};
-use crate::config::ChargeRule;
+use crate::admission::line::lane::Lane;
+use crate::admission::line::{Admitted, Want};
+use crate::admission::messages::key_hold;
+use crate::budgets::quote::{Payment, Used};
 use crate::decide_error::DecideError;
-use crate::decision::Usage;
 use crate::estimate;
 use crate::fairness::queue::Place;
-use crate::flights::Passengers;
-use crate::health::{CallOutcome, Turn};
+use crate::health::CallOutcome;
 use crate::keys::KeyId;
-use crate::lanes::{Lane, LaneKey};
 use crate::metrics;
-use crate::money::quote::{Payment, Used};
 use crate::providers::{Arrived, Call, Refusal, Remedy, Reply};
 use crate::routes::Route;
+use crate::single_flight::Waiters;
 
 /// Beyond the timeout of its call an attempt needs only a moment to be settled;
 /// after this its asker has died.
 pub(super) const SETTLE_MARGIN: Duration = Duration::from_secs(30);
-
-/// An answer whose attempt is not settled yet.
-pub(super) struct Answered {
-    /// What the provider said.
-    pub reply: Reply,
-    /// What it used; our estimate when it does not say.
-    pub usage: Usage,
-    /// The attempt it came from.
-    pub attempt: Box<Attempt>,
-    /// What pays for it.
-    pub payment: Box<Payment>,
-}
-
-/// A call that was admitted.
-pub(super) struct Attempt {
-    /// What was taken for it.
-    pub reservation: Reservation,
-    /// The key it uses.
-    pub key: LaneKey,
-    /// Its turn there, until the call is over.
-    turn: Option<Turn>,
-    /// Where it waited.
-    pub place: Place,
-    /// How it is charged.
-    pub charge_rule: ChargeRule,
-    /// What it takes by that rule; more may have been reserved.
-    pub charge: Charge,
-}
-
-impl Attempt {
-    /// What a grant allows.
-    pub(super) fn of(grant: Grant, place: Place, charge_rule: ChargeRule, charge: Charge) -> Self {
-        Self {
-            reservation: grant.reservation,
-            key: grant.key,
-            turn: Some(grant.turn),
-            place,
-            charge_rule,
-            charge,
-        }
-    }
-}
 
 impl Decider {
     /// Asks one model. `has_alternative` means that another one can be asked
@@ -85,9 +41,9 @@ impl Decider {
         question: &Question,
         route: &Arc<Route>,
         has_alternative: bool,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<Box<Answered>, DecideError> {
-        let mut troubles = Troubles::new(
+        let mut retry_budget = RetryBudget::new(
             self.routes
                 .config()
                 .patience_with(&route.model, question.request.effort()),
@@ -97,11 +53,11 @@ impl Decider {
             let want = Box::new(Want {
                 except: tried_in_vain.clone(),
                 has_alternative,
-                patience: troubles.patience_left(),
+                patience: retry_budget.patience_left(),
                 ..self.want(question, route)
             });
             let ready = self
-                .admit_paid(question, route, want, passengers, &mut troubles)
+                .admit_paid(question, route, want, waiters, &mut retry_budget)
                 .await?;
             // Boxed, because a call needs far more room than waiting for one, and
             // thousands wait.
@@ -109,8 +65,8 @@ impl Decider {
                 question,
                 route,
                 ready,
-                passengers,
-                &mut troubles,
+                waiters,
+                &mut retry_budget,
                 &mut tried_in_vain,
             ));
             if let Some(answered) = tried.await? {
@@ -126,20 +82,21 @@ impl Decider {
         question: &Question,
         route: &Route,
         ready: Ready,
-        passengers: &Passengers<Outcome>,
-        troubles: &mut Troubles,
+        waiters: &Waiters<Outcome>,
+        retry_budget: &mut RetryBudget,
         tried_in_vain: &mut Vec<KeyId>,
     ) -> Result<Option<Box<Answered>>, DecideError> {
         let lane = &route.lane;
         if self.recorder.is_behind() {
-            let caught_up = self.unpaid(passengers, self.recorder.caught_up()).await;
+            let caught_up = self.unpaid(waiters, self.recorder.caught_up()).await;
             if let Err(error) = caught_up {
                 self.settle_unasked(lane, &ready).await;
                 return Err(error);
             }
         }
         let effort = question.request.effort();
-        self.under_way.expect(ready.route.model.timeout(effort));
+        self.provider_calls
+            .expect(ready.route.model.timeout(effort));
         if self.stopping.is_cancelled() {
             self.settle_unasked(lane, &ready).await;
             return Err(DecideError::Stopping);
@@ -163,7 +120,7 @@ impl Decider {
             self.pay_refused(question, &payment, &refusal),
             self.settle_refused(lane, &attempt, &charges, &refusal)
         );
-        let delay = troubles.note(began.elapsed(), &refusal);
+        let delay = retry_budget.note(began.elapsed(), &refusal);
         let key = &attempt.key.key;
         tracing::debug!(
             address = %question.address, key_source = %key.source, reason = %refusal.reason,
@@ -185,12 +142,12 @@ impl Decider {
             Remedy::HoldKey(_) => {
                 lane.complain(&refusal.reason);
                 self.hold(lane, &attempt, delay).await;
-                troubles.check(&route.model.name)?;
+                retry_budget.check(&route.model.name)?;
             }
             Remedy::Retry(_) | Remedy::RetryUnreadable => {
                 lane.complain(&refusal.reason);
-                troubles.check(&route.model.name)?;
-                self.unpaid(passengers, tokio::time::sleep(delay)).await?;
+                retry_budget.check(&route.model.name)?;
+                self.unpaid(waiters, tokio::time::sleep(delay)).await?;
             }
         }
         Ok(None)
@@ -202,7 +159,7 @@ impl Decider {
         let rule = lane.terms().charge;
         Want {
             attempt: self.unique_name(),
-            charges: lane.experience.charges(rule, model, &question.request),
+            charges: lane.usage_estimator.charges(rule, model, &question.request),
             lasts: model.timeout(question.request.effort()) + SETTLE_MARGIN,
             except: Vec::new(),
             has_alternative: false,
@@ -226,18 +183,16 @@ impl Decider {
         question: &Question,
         route: &Route,
         want: Box<Want>,
-        passengers: &Passengers<Outcome>,
-        troubles: &mut Troubles,
-    ) -> Result<Box<Attempt>, DecideError> {
+        waiters: &Waiters<Outcome>,
+        retry_budget: &mut RetryBudget,
+    ) -> Result<Box<AdmittedCall>, DecideError> {
         let lane = &route.lane;
         let (place, charge) = (self.place(question), want.charges.now);
         let began = Instant::now();
         let (waiting, down) = (question.tally.waiting(), lane.line.down());
-        let admitted = self
-            .unpaid(passengers, lane.line.admit(&place, want))
-            .await?;
+        let admitted = self.unpaid(waiters, lane.line.admit(&place, want)).await?;
         drop(waiting);
-        troubles.note_wait(began.elapsed(), lane.line.down().saturating_sub(down));
+        retry_budget.note_wait(began.elapsed(), lane.line.down().saturating_sub(down));
         let model = || route.model.name.clone();
         let granted = match admitted {
             Admitted::Granted(granted) => *granted,
@@ -250,12 +205,12 @@ impl Decider {
             Admitted::NoOtherKey => {
                 return Err(DecideError::Refused {
                     model: model(),
-                    reason: troubles.last().to_owned(),
+                    reason: retry_budget.last().to_owned(),
                 });
             }
             Admitted::PatienceOver => {
-                troubles.hear(&lane.terms().last_error());
-                return Err(troubles.over(&model()));
+                retry_budget.hear(&lane.terms().last_error());
+                return Err(retry_budget.over(&model()));
             }
             Admitted::QuotaLater(wait) => {
                 let model = model();
@@ -270,7 +225,7 @@ impl Decider {
         question.tally.count_granted(began.elapsed(), taken);
         metrics::count_reserved_tokens(&lane.pool, taken);
         let rule = lane.terms().charge;
-        Ok(Box::new(Attempt::of(granted, place, rule, charge)))
+        Ok(Box::new(AdmittedCall::of(granted, place, rule, charge)))
     }
 
     /// Where a question waits.
@@ -291,7 +246,7 @@ impl Decider {
         &self,
         question: &Question,
         route: &Route,
-        attempt: &mut Attempt,
+        attempt: &mut AdmittedCall,
     ) -> Result<Reply, Refusal> {
         let provider = route.lane.pool.as_str();
         let key = &attempt.key.key;
@@ -301,7 +256,7 @@ impl Decider {
         let _at_provider = question.tally.at_provider();
         let _in_flight = key.counters.begin();
         let _under_way = self
-            .under_way
+            .provider_calls
             .begin(route.model.timeout(question.request.effort()));
         let began = Instant::now();
         let call = Call {
@@ -314,7 +269,7 @@ impl Decider {
         let caller = Arc::clone(&route.lane.terms().provider);
         let mut outcome = caller.call(call).instrument(span).await;
         if let Ok(reply) = &mut outcome {
-            believe(reply, call, key);
+            limit_to_request(reply, call, key);
             key.revive();
         }
         let named = match &outcome {
@@ -343,13 +298,13 @@ impl Decider {
         question: &Question,
         lane: &Lane,
         reply: Reply,
-        attempt: Box<Attempt>,
+        attempt: Box<AdmittedCall>,
         payment: Box<Payment>,
     ) -> Answered {
         let usage = reply
             .usage
             .unwrap_or_else(|| estimate::usage(&question.request, &reply.text));
-        lane.experience
+        lane.usage_estimator
             .learn(attempt.charge_rule, &question.request, &usage);
         Answered {
             reply,
@@ -364,7 +319,7 @@ impl Decider {
     pub(super) async fn settle_refused(
         &self,
         lane: &Lane,
-        attempt: &Attempt,
+        attempt: &AdmittedCall,
         charges: &Charges,
         refusal: &Refusal,
     ) {
@@ -392,21 +347,12 @@ impl Decider {
         );
     }
 
-    pub(super) async fn hold(&self, lane: &Lane, attempt: &Attempt, hold: Duration) {
-        let until = Instant::now() + hold;
-        let reservation = &attempt.reservation;
-        let held = self
-            .limiter
-            .hold(&lane.pool, &lane.name, &reservation.key, hold);
-        let held = held.await;
+    pub(super) async fn hold(&self, lane: &Lane, attempt: &AdmittedCall, hold: Duration) {
+        let (limiter, reservation) = (Arc::clone(&self.limiter), attempt.reservation.clone());
+        let held = self.outbox.send(key_hold(limiter, reservation, hold)).await;
         lane.line.wake();
         if let Err(error) = held {
             tracing::warn!(error = %with_causes(&error), "key not held yet, trying again");
-            self.outbox.post(KeyHold {
-                limiter: Arc::clone(&self.limiter),
-                reservation: reservation.clone(),
-                until,
-            });
         }
     }
 }

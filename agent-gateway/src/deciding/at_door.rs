@@ -11,8 +11,8 @@ use agon_service_kit::tasks::with_causes;
 use super::{Answer, Decider, Outcome, Question};
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, Usage};
-use crate::doors::{DoorAnswer, HandedAnswer, OpenAsk, StandIn};
-use crate::flights::Passengers;
+use crate::door_store::{DoorAnswer, HandedAnswer, OpenAsk, StandIn};
+use crate::single_flight::Waiters;
 use crate::store_error::StoreError;
 
 /// Somebody who answers has said all there is to say.
@@ -35,7 +35,7 @@ impl Decider {
         question: &Question,
         door: String,
         model: String,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<Answer, DecideError> {
         let (caller, request) = (&question.caller, &question.request);
         let ask = OpenAsk {
@@ -49,7 +49,7 @@ impl Decider {
             reply_format: request.reply_format.clone(),
             stand_in: caller.stand_in.as_deref().cloned(),
         };
-        let answered = self.unpaid(passengers, self.wait_at_door(&ask)).await;
+        let answered = self.unpaid(waiters, self.wait_at_door(&ask)).await;
         let filled = match answered {
             Ok(Ok(answer)) => self.record_answer(question, model, answer).await,
             Ok(Err(error)) => Err(error.into()),

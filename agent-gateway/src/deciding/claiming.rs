@@ -9,15 +9,14 @@ use std::time::{Duration, Instant};
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::with_causes;
-use async_trait::async_trait;
 use parking_lot::Mutex;
 
 use super::{Answer, Decider, Outcome, Question};
 use crate::decide_error::DecideError;
 use crate::decision::DecisionAddress;
-use crate::flights::Passengers;
 use crate::ledger::{Claim, Ledger};
-use crate::outbox::Message;
+use crate::outbox::OutboxMessage;
+use crate::single_flight::Waiters;
 use crate::store_error::StoreError;
 
 /// Looks at an address that another replica is asking about.
@@ -65,7 +64,7 @@ impl Decider {
     pub(super) async fn claim(
         &self,
         question: &Question,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<Option<Answer>, DecideError> {
         let Question {
             address, digest, ..
@@ -74,7 +73,7 @@ impl Decider {
         loop {
             let claim = self.claim_once(question).await;
             if claim.as_ref().is_err_and(StoreError::may_be_done) {
-                self.release_later(question);
+                self.outbox.post(self.release(question));
             }
             match claim? {
                 Claim::Granted => return Ok(None),
@@ -89,7 +88,7 @@ impl Decider {
                 }
                 Claim::HeldElsewhere => {
                     let delay = delays.next_delay().unwrap_or(ELSEWHERE_DELAYS.cap);
-                    self.unpaid(passengers, tokio::time::sleep(delay)).await?;
+                    self.unpaid(waiters, tokio::time::sleep(delay)).await?;
                 }
             }
         }
@@ -129,18 +128,18 @@ impl Decider {
 
     /// Gives the claim back; later, when that fails now.
     pub(super) async fn release_claim(&self, question: &Question) {
-        let (address, holder) = (&question.address, &question.holding.holder);
-        if self.ledger.release(address, holder).await.is_err() {
-            self.release_later(question);
-        }
+        // One that fails stays in the outbox.
+        let _ = self.outbox.send(self.release(question)).await;
     }
 
-    fn release_later(&self, question: &Question) {
-        self.outbox.post(Release {
-            ledger: Arc::clone(&self.ledger),
-            address: question.address.clone(),
-            holder: question.holding.holder.clone(),
-        });
+    fn release(&self, question: &Question) -> OutboxMessage {
+        let (address, holder) = (question.address.clone(), question.holding.holder.clone());
+        let key = format!("{address} {holder}");
+        let holds = (Arc::clone(&self.ledger), address, holder);
+        let release = |(ledger, address, holder): (Arc<dyn Ledger>, DecisionAddress, String)| async move {
+            ledger.release(&address, &holder).await
+        };
+        OutboxMessage::new("claim not given back", key, CLAIMS_LAST, holds, release)
     }
 
     /// Renews the claim, or takes it again if it is gone and nobody else has it.
@@ -176,31 +175,5 @@ impl Decider {
     fn be_sure(&self, question: &Question, since: Instant) {
         let every = self.ledger.renew_every().unwrap_or_default();
         *question.holding.sure_until.lock() = Some(since + every * 2);
-    }
-}
-
-/// A claim is given back when the ledger is there again.
-struct Release {
-    ledger: Arc<dyn Ledger>,
-    address: DecisionAddress,
-    holder: String,
-}
-
-#[async_trait]
-impl Message for Release {
-    fn kind(&self) -> &'static str {
-        "claim not given back"
-    }
-
-    fn key(&self) -> String {
-        format!("{} {}", self.address, self.holder)
-    }
-
-    fn lasts(&self) -> Duration {
-        CLAIMS_LAST
-    }
-
-    async fn tell(&self) -> Result<(), StoreError> {
-        self.ledger.release(&self.address, &self.holder).await
     }
 }

@@ -12,41 +12,29 @@ use std::time::Instant;
 use agon_service_kit::tasks::TaskKind;
 use tracing::Instrument as _;
 
-use super::asking::Attempt;
+use super::attempt::{AdmittedCall, Ready};
 use super::{Decider, Question};
-use crate::admission::charging::{self, Charges};
+use crate::admission::charging;
 use crate::admission::line::{Admitted, Want};
+use crate::budgets::HoldOutcome;
+use crate::budgets::quote::DecisionCost;
 use crate::keys::KeyId;
 use crate::metrics;
-use crate::money::accounts::Held;
-use crate::money::quote::{DecisionCost, Payment};
 use crate::providers::{Refusal, Remedy, Reply};
 use crate::routes::Route;
-
-/// A call that may be made: quota and money are held for it.
-pub(super) struct Ready {
-    /// What was admitted.
-    pub attempt: Box<Attempt>,
-    /// What pays for it.
-    pub payment: Box<Payment>,
-    /// What it is expected to take.
-    pub charges: Charges,
-    /// The model with the settings for which all that was taken.
-    pub route: Arc<Route>,
-}
 
 /// A call that was made.
 pub(super) type Called = (Ready, Result<Reply, Refusal>);
 
 /// A call under way that can outlive its decision; nothing comes of one that
 /// could not be made.
-type UnderWay = Pin<Box<dyn Future<Output = Option<Called>> + Send>>;
+type PendingCall = Pin<Box<dyn Future<Output = Option<Called>> + Send>>;
 
 /// The first call, which is always made.
 type First = Pin<Box<dyn Future<Output = Called> + Send>>;
 
 /// What both calls of a hedged decision need, beyond its end.
-struct Shared {
+struct HedgedCall {
     decider: Arc<Decider>,
     question: Question,
     route: Arc<Route>,
@@ -66,14 +54,14 @@ impl Decider {
             let outcome = self.call(question, &route, &mut ready.attempt).await;
             return (ready, outcome);
         };
-        let shared = Arc::new(Shared {
+        let hedged = Arc::new(HedgedCall {
             decider,
             question: question.copy(),
             route: Arc::clone(&route),
             over: AtomicBool::new(false),
         });
         let slow_key = ready.attempt.key.key.id.clone();
-        let mut first = Arc::clone(&shared).call(ready);
+        let mut first = Arc::clone(&hedged).call(ready);
         tokio::select! {
             biased;
             called = &mut first => return called,
@@ -83,19 +71,19 @@ impl Decider {
             return first.await;
         }
         question.hedged.store(true, Ordering::Relaxed);
-        let again = Arc::clone(&shared).call_again(slow_key);
-        self.race(question, shared, first, again).await
+        let again = Arc::clone(&hedged).call_again(slow_key);
+        self.race(question, hedged, first, again).await
     }
 
     /// The first answer, or the last refusal.
     async fn race(
         &self,
         question: &Question,
-        shared: Arc<Shared>,
+        hedged: Arc<HedgedCall>,
         mut first: First,
-        mut again: UnderWay,
+        mut again: PendingCall,
     ) -> Called {
-        let (called, other, which): (Called, UnderWay, _) = tokio::select! {
+        let (called, other, which): (Called, PendingCall, _) = tokio::select! {
             biased;
             called = &mut first => (called, again, "first"),
             called = &mut again => match called {
@@ -105,26 +93,26 @@ impl Decider {
         };
         if called.1.is_ok() {
             metrics::count_hedge(which);
-            shared.over.store(true, Ordering::Relaxed);
-            self.finish_later(shared, other);
+            hedged.over.store(true, Ordering::Relaxed);
+            self.finish_later(hedged, other);
             return called;
         }
         let Some(later) = other.await else {
             return called;
         };
-        self.settle_lost(question, &shared.route, called).await;
+        self.settle_lost(question, &hedged.route, called).await;
         later
     }
 
-    fn finish_later(&self, shared: Arc<Shared>, other: UnderWay) {
+    fn finish_later(&self, hedged: Arc<HedgedCall>, other: PendingCall) {
         let finish = async move {
             if let Some(lost) = other.await {
-                let Shared {
+                let HedgedCall {
                     decider,
                     question,
                     route,
                     ..
-                } = shared.as_ref();
+                } = hedged.as_ref();
                 decider.settle_lost(question, route, lost).await;
             }
         };
@@ -206,10 +194,10 @@ impl Decider {
         let Admitted::Granted(grant) = admitted else {
             return None;
         };
-        let attempt = Attempt::of(*grant, place, terms.charge, charges.now);
+        let attempt = AdmittedCall::of(*grant, place, terms.charge, charges.now);
         let paying = self.money.next_attempt();
         match self.money.reserve(&paying, &quote, lasts).await {
-            Ok(Ok(Held::Granted(payment))) => Some(Ready {
+            Ok(Ok(HoldOutcome::Granted(payment))) => Some(Ready {
                 attempt: Box::new(attempt),
                 payment,
                 charges,
@@ -226,7 +214,7 @@ impl Decider {
     }
 }
 
-impl Shared {
+impl HedgedCall {
     fn call(self: Arc<Self>, mut ready: Ready) -> First {
         Box::pin(async move {
             let attempt = &mut ready.attempt;
@@ -236,9 +224,9 @@ impl Shared {
         })
     }
 
-    fn call_again(self: Arc<Self>, avoid: KeyId) -> UnderWay {
+    fn call_again(self: Arc<Self>, avoid: KeyId) -> PendingCall {
         Box::pin(async move {
-            let Shared {
+            let HedgedCall {
                 decider,
                 question,
                 route,
@@ -246,7 +234,9 @@ impl Shared {
             } = self.as_ref();
             let ready = decider.admit_now(question, route, avoid).await?;
             let effort = question.request.effort();
-            decider.under_way.expect(ready.route.model.timeout(effort));
+            decider
+                .provider_calls
+                .expect(ready.route.model.timeout(effort));
             if over.load(Ordering::Relaxed) || decider.stopping.is_cancelled() {
                 decider.settle_unasked(&route.lane, &ready).await;
                 return None;
@@ -258,7 +248,7 @@ impl Shared {
 
 impl Question {
     /// For a call that may outlive the decision. What it costs is then known too
-    /// late for the decision, but not for the purse.
+    /// late for the decision, but not for the budget store.
     fn copy(&self) -> Self {
         Self {
             address: self.address.clone(),

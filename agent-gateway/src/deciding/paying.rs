@@ -8,25 +8,25 @@ use std::time::Duration;
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 
-use super::asking::Attempt;
-use super::hedging::Ready;
-use super::troubles::Troubles;
+use super::attempt::{AdmittedCall, Ready};
+use super::retry_budget::RetryBudget;
 use super::{Decider, Outcome, Question};
 use crate::admission::Charge;
 use crate::admission::line::Want;
-use crate::config::ResolvedModel;
+use crate::admission::line::lane::Lane;
+use crate::budgets::quote::{Payer, Payment, Quote, Used};
+use crate::budgets::store;
+use crate::budgets::{BudgetTurn, HoldOutcome};
+use crate::catalogue::ResolvedModel;
 use crate::decide_error::DecideError;
 use crate::decision::Request;
-use crate::flights::Passengers;
-use crate::lanes::Lane;
-use crate::money::accounts::{Held, Turn};
-use crate::money::purse;
-use crate::money::quote::{Payer, Payment, Quote, Used};
-use crate::providers::{Arrived, Refusal, Signals};
+use crate::limits::Signals;
+use crate::providers::{Arrived, Refusal};
 use crate::routes::Route;
+use crate::single_flight::Waiters;
 
-/// Between tries at a purse that is away; callers wait, as they do for quota.
-const PURSE_DELAYS: DelayPolicy = DelayPolicy {
+/// Between tries at a budget store that is away; callers wait, as they do for quota.
+const STORE_DELAYS: DelayPolicy = DelayPolicy {
     initial: Duration::from_millis(50),
     factor: 2.0,
     cap: Duration::from_secs(1),
@@ -44,8 +44,8 @@ impl Decider {
         question: &Question,
         route: &Arc<Route>,
         want: Box<Want>,
-        passengers: &Passengers<Outcome>,
-        troubles: &mut Troubles,
+        waiters: &Waiters<Outcome>,
+        retry_budget: &mut RetryBudget,
     ) -> Result<Ready, DecideError> {
         // Who cannot pay need not wait for quota first.
         // Boxed like all that comes after: thousands wait in between, and a future
@@ -56,7 +56,7 @@ impl Decider {
             doubtful: false,
         };
         let admitted = self
-            .admit_and_hold(question, route, want, passengers, troubles, &mut paying)
+            .admit_and_hold(question, route, want, waiters, retry_budget, &mut paying)
             .await;
         if admitted.is_err() && paying.doubtful {
             Box::pin(self.money.forget(&paying.attempt)).await;
@@ -74,12 +74,12 @@ impl Decider {
         question: &Question,
         route: &Arc<Route>,
         mut want: Box<Want>,
-        passengers: &Passengers<Outcome>,
-        troubles: &mut Troubles,
+        waiters: &Waiters<Outcome>,
+        retry_budget: &mut RetryBudget,
         paying: &mut Paying,
     ) -> Result<Ready, DecideError> {
         let mut route = Arc::clone(route);
-        // Made when it is needed: thousands wait for quota and few for the purse.
+        // Made when it is needed: thousands wait for quota and few for the budget store.
         let mut delays = None;
         let mut turn = None;
         let mut again = false;
@@ -98,7 +98,7 @@ impl Decider {
             let (charges, lasts) = (want.charges, want.lasts);
             let admitted = {
                 let admission =
-                    pin!(self.admit(question, &route, want.clone(), passengers, troubles));
+                    pin!(self.admit(question, &route, want.clone(), waiters, retry_budget));
                 give_up_turn_if_long(&mut turn, admission).await?
             };
             // Settings, budgets and prices may have changed while this waited.
@@ -123,7 +123,7 @@ impl Decider {
                 }
             };
             let held = Box::pin(self.money.reserve(&paying.attempt, &quote, lasts)).await;
-            if let Ok(Ok(Held::Granted(payment))) = held {
+            if let Ok(Ok(HoldOutcome::Granted(payment))) = held {
                 return Ok(Ready {
                     attempt: admitted,
                     payment,
@@ -134,17 +134,17 @@ impl Decider {
             Box::pin(self.give_back(&route.lane, &admitted)).await;
             match held {
                 Ok(Err(refusal)) => return Err(refusal.into()),
-                Ok(Ok(Held::Wait(scope))) => {
+                Ok(Ok(HoldOutcome::Wait(scope))) => {
                     let wait = Box::pin(self.money.wait(&scope, turn.take()));
-                    turn = Some(self.unpaid(passengers, wait).await?);
+                    turn = Some(self.unpaid(waiters, wait).await?);
                 }
-                Ok(Ok(Held::Granted(_))) => {}
+                Ok(Ok(HoldOutcome::Granted(_))) => {}
                 Err(error) => {
                     paying.doubtful = true;
                     self.money.complain(&error);
-                    let delays = delays.get_or_insert_with(|| Box::new(Delays::new(PURSE_DELAYS)));
-                    let delay = delays.next_delay().unwrap_or(PURSE_DELAYS.cap);
-                    self.unpaid(passengers, tokio::time::sleep(delay)).await?;
+                    let delays = delays.get_or_insert_with(|| Box::new(Delays::new(STORE_DELAYS)));
+                    let delay = delays.next_delay().unwrap_or(STORE_DELAYS.cap);
+                    self.unpaid(waiters, tokio::time::sleep(delay)).await?;
                 }
             }
         }
@@ -156,7 +156,7 @@ impl Decider {
         let payer = Payer {
             team: caller.team.clone(),
             experiment: caller.experiment_id.clone(),
-            budgets: purse::Budgets {
+            budgets: store::BudgetCaps {
                 team: self.routes.config().team(&caller.team).budget,
                 experiment: caller.experiment_budget,
             },
@@ -188,7 +188,7 @@ impl Decider {
     }
 
     /// The call is not made after all.
-    pub(super) async fn give_back(&self, lane: &Lane, admitted: &Attempt) {
+    pub(super) async fn give_back(&self, lane: &Lane, admitted: &AdmittedCall) {
         self.settle(lane, admitted, &Charge::default(), 0, &Signals::default())
             .await;
     }
@@ -204,7 +204,7 @@ fn takes_more(request: &Request, now: &ResolvedModel, before: &ResolvedModel) ->
 /// Waiting for quota can take an hour, and others of the team may have theirs:
 /// whoever does not get it soon leaves what money there is to them.
 async fn give_up_turn_if_long<F: Future>(
-    turn: &mut Option<Turn>,
+    turn: &mut Option<BudgetTurn>,
     mut admission: Pin<&mut F>,
 ) -> F::Output {
     if turn.is_some() {
@@ -219,7 +219,7 @@ async fn give_up_turn_if_long<F: Future>(
 
 /// The money of one call.
 struct Paying {
-    attempt: purse::Attempt,
-    /// The purse failed once, so the hold may stand without our knowing.
+    attempt: store::CallId,
+    /// The budget store failed once, so the hold may stand without our knowing.
     doubtful: bool,
 }

@@ -8,12 +8,12 @@ use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::with_causes;
 
 use super::{Answer, Decider, Outcome, Question};
-use crate::config::ProviderKind;
-use crate::content_cache::sharing::{Heard, Leader, Sharing, Standing};
+use crate::catalogue::ProviderKind;
+use crate::content_cache::sharing::{Heard, Joined, Leader, Sharing};
 use crate::content_cache::{self, ContentCache, ContentKey};
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, Usage};
-use crate::flights::Passengers;
+use crate::single_flight::Waiters;
 use crate::store_error::StoreError;
 
 /// The content cache of a gateway.
@@ -64,7 +64,7 @@ impl Decider {
     pub(super) async fn remembered(
         &self,
         question: &Question,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<Remembered, DecideError> {
         let Some(replicate) = question.caller.replicate else {
             return Ok(Remembered::Nothing(None));
@@ -74,28 +74,26 @@ impl Decider {
         let Ok(origin) = self.routes.origin(&question.request.model) else {
             return Ok(Remembered::Nothing(None));
         };
-        if origin.provider_kind == ProviderKind::Door {
+        if origin.provider_kind == ProviderKind::Door.name() {
             return Ok(Remembered::Nothing(None));
         }
         let key = ContentKey::new(&question.request, &origin, replicate);
         loop {
-            // Standing comes before looking: what a leader keeps in between
+            // Joining comes before looking: what a leader keeps in between
             // would be missed the other way round.
-            let standing = self.memory.sharing.stand(&question.caller.team, &key);
-            let leader = match standing {
-                Standing::Leader(leader) => leader,
-                Standing::Follower(follower) => {
-                    match self.unpaid(passengers, follower.hear()).await? {
-                        Heard::Answer(decision) => {
-                            return Ok(Remembered::Answer(again(&decision, question)));
-                        }
-                        Heard::Nothing => {
-                            let leader = None;
-                            return Ok(Remembered::Nothing(Some(Duty { key, leader })));
-                        }
-                        Heard::LeaderGone => continue,
+            let joined = self.memory.sharing.join(&question.caller.team, &key);
+            let leader = match joined {
+                Joined::Leader(leader) => leader,
+                Joined::Follower(follower) => match self.unpaid(waiters, follower.hear()).await? {
+                    Heard::Answer(decision) => {
+                        return Ok(Remembered::Answer(again(&decision, question)));
                     }
-                }
+                    Heard::Nothing => {
+                        let leader = None;
+                        return Ok(Remembered::Nothing(Some(Duty { key, leader })));
+                    }
+                    Heard::LeaderGone => continue,
+                },
             };
             let found = self.memory.cache.find(&key).await;
             let found = found.unwrap_or_else(|error| {
@@ -121,14 +119,14 @@ impl Decider {
         let Question {
             address, digest, ..
         } = question;
-        let standing = self.recorder.record(address, &decision).await?;
-        if standing.request_digest != *digest {
-            let other = standing.request_digest;
+        let joined = self.recorder.record(address, &decision).await?;
+        if joined.request_digest != *digest {
+            let other = joined.request_digest;
             return Err(DecideError::conflict(address, other, digest.clone()));
         }
         question.tally.count_decided(Usage::default());
         Ok(Answer {
-            decision: Arc::new(standing),
+            decision: Arc::new(joined),
             from_ledger: false,
         })
     }

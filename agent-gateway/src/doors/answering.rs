@@ -4,9 +4,9 @@
 
 use agon_service_kit::status::ErrorClass;
 
-use super::{Handed, HandedAnswer};
+use crate::deciding::Decider;
 use crate::decision::{DecisionAddress, RequestDigest};
-use crate::gateway::Gateway;
+use crate::door_store::{Handed, HandedAnswer};
 use crate::store_error::StoreError;
 
 /// Why an answer was not taken.
@@ -42,11 +42,11 @@ impl AnswerError {
 
 /// Hands an answer in. Safe to repeat; a team is told that nobody asks any more
 /// once it is recorded.
-pub(crate) async fn answer(gateway: &Gateway, handed: &HandedAnswer) -> Result<(), AnswerError> {
+pub(crate) async fn answer(decider: &Decider, handed: &HandedAnswer) -> Result<(), AnswerError> {
     let address = handed.address.clone();
-    match gateway.decider.doors.answer(handed).await? {
+    match decider.doors.answer(handed).await? {
         Handed::Stands => Ok(()),
-        Handed::NobodyAsks => repeated(gateway, handed).await,
+        Handed::NobodyAsks => repeated(decider, handed).await,
         Handed::OtherRequest(asked) => Err(AnswerError::OtherRequest {
             address,
             asked,
@@ -59,11 +59,11 @@ pub(crate) async fn answer(gateway: &Gateway, handed: &HandedAnswer) -> Result<(
 /// Nobody asks, perhaps because this very answer has been recorded. Not said to
 /// a team: the ledger does not know whose a decision is, so a token could find
 /// out by trying what others were asked and what they answered.
-async fn repeated(gateway: &Gateway, handed: &HandedAnswer) -> Result<(), AnswerError> {
+async fn repeated(decider: &Decider, handed: &HandedAnswer) -> Result<(), AnswerError> {
     let address = &handed.address;
     let standing = match handed.team {
         Some(_) => None,
-        None => gateway.decider.ledger.find(address).await?,
+        None => decider.ledger.find(address).await?,
     };
     match standing {
         Some(decision) if decision.request_digest != handed.digest => {

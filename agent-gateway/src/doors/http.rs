@@ -1,7 +1,7 @@
 //! The HTTP face of the gateway: OpenAI's chat completions for anything that
 //! speaks them, and doors for external players. Owns listening, routes and who
 //! is let in; decisions are made where those of workers are, under the same
-//! keys, fairness and accounting. Started by the command line.
+//! keys, fairness and accounting. Started by `gateway.rs`.
 
 mod asks;
 mod chat;
@@ -29,10 +29,11 @@ use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use serde_json::json;
+use tokio::sync::watch;
 
-use crate::gateway::Gateway;
+use crate::deciding::Decider;
 use crate::metrics;
-use faults::Fault;
+use faults::HttpFault;
 
 pub use tokens::{TeamTokens, TokenError};
 
@@ -60,7 +61,10 @@ pub enum HttpDoorError {
 
 /// What all requests share.
 struct Door {
-    gateway: Gateway,
+    decider: Arc<Decider>,
+    team_tokens: Arc<TeamTokens>,
+    /// Whether the shared store answers now.
+    store_answers: watch::Receiver<bool>,
     /// Only this machine reaches the port, so a gateway without tokens lets
     /// everybody in.
     loopback: bool,
@@ -71,7 +75,7 @@ impl Door {
     /// A name that no request of any replica has had.
     fn unique_name(&self) -> String {
         let number = self.named.fetch_add(1, Ordering::Relaxed);
-        format!("{}-{number}", self.gateway.decider.owner)
+        format!("{}-{number}", self.decider.owner)
     }
 }
 
@@ -79,15 +83,23 @@ impl Door {
 ///
 /// # Errors
 /// Nobody could be told apart from anybody, or a token cannot be read.
-pub fn serve(tasks: &Tasks, gateway: &Gateway, listener: Listener) -> Result<(), HttpDoorError> {
+pub(crate) fn serve(
+    tasks: &Tasks,
+    decider: Arc<Decider>,
+    team_tokens: Arc<TeamTokens>,
+    store_answers: watch::Receiver<bool>,
+    listener: Listener,
+) -> Result<(), HttpDoorError> {
     let address = listener.local_addr();
     let loopback = address.ip().is_loopback();
-    gateway.team_tokens.read(&gateway.decider.routes.config())?;
-    if gateway.team_tokens.is_empty() && !loopback {
+    team_tokens.read(&decider.routes.config())?;
+    if team_tokens.is_empty() && !loopback {
         return Err(HttpDoorError::NoTokens { address });
     }
     let door = Arc::new(Door {
-        gateway: gateway.clone(),
+        decider,
+        team_tokens,
+        store_answers,
         loopback,
         named: AtomicU64::new(0),
     });
@@ -129,19 +141,19 @@ async fn refuse_large(request: Request, next: Next) -> Response {
     let length = request.headers().get(CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if length.is_some_and(|length| length > LARGEST_BODY_BYTES as u64) {
-        return Fault::too_large().into_response();
+        return HttpFault::too_large().into_response();
     }
     next.run(request).await
 }
 
 /// Whether calls are taken: not when the gateway stops or its store is away.
 async fn health(axum::extract::State(door): axum::extract::State<Arc<Door>>) -> Response {
-    if door.gateway.decider.stopping.is_cancelled() {
-        return Fault::stopping().into_response();
+    if door.decider.stopping.is_cancelled() {
+        return HttpFault::stopping().into_response();
     }
-    if !*door.gateway.store_answers().borrow() {
+    if !*door.store_answers.borrow() {
         let message = "the gateway's store does not answer, come again until it does".to_owned();
-        return Fault::of_class(ErrorClass::Unavailable, message).into_response();
+        return HttpFault::of_class(ErrorClass::Unavailable, message).into_response();
     }
     axum::Json(json!({ "status": "ok" })).into_response()
 }
@@ -151,23 +163,23 @@ async fn live() -> Response {
     axum::Json(json!({ "status": "ok" })).into_response()
 }
 
-async fn unknown_path(request: Request) -> Fault {
+async fn unknown_path(request: Request) -> HttpFault {
     let message = format!(
         "there is nothing at {} {}; this gateway answers POST /v1/chat/completions, GET /v1/models, \
          GET /v1/doors/NAME/asks and POST /v1/doors/NAME/answers",
         request.method(),
         request.uri().path()
     );
-    Fault::new(StatusCode::NOT_FOUND, "unknown_url", message)
+    HttpFault::new(StatusCode::NOT_FOUND, "unknown_url", message)
 }
 
-async fn wrong_method(request: Request) -> Fault {
+async fn wrong_method(request: Request) -> HttpFault {
     let message = format!(
         "{} does not take {}",
         request.uri().path(),
         request.method()
     );
-    Fault::new(
+    HttpFault::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "method_not_allowed",
         message,

@@ -10,26 +10,26 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Status;
 use tonic::codegen::BoxStream;
 
-use super::{DoorStore, Listing};
-use crate::gateway::Gateway;
+use crate::deciding::Decider;
+use crate::door_store::{DoorStore, Listing};
 use crate::store_error::StoreError;
 use crate::wire;
 
 /// One message waits for a slow watcher; what comes after is read fresh.
 const MAILBOX: usize = 1;
 
-type Message = Result<WatchDoorResponse, Status>;
+type ShownListing = Result<WatchDoorResponse, Status>;
 
 /// Watches a door; an empty session means all.
 pub(crate) fn watch(
-    gateway: &Gateway,
+    decider: &Decider,
     door: String,
     session_id: String,
 ) -> BoxStream<WatchDoorResponse> {
     let (messages, stream) = mpsc::channel(MAILBOX);
-    let doors = gateway.decider.doors.clone();
-    let stopping = gateway.decider.stopping.clone();
-    gateway
+    let doors = decider.doors.clone();
+    let stopping = decider.stopping.clone();
+    decider
         .tasks
         .spawn(TaskKind::WORK, "door watch", async move {
             let last = tokio::select! {
@@ -51,7 +51,7 @@ async fn send_changes(
     doors: &dyn DoorStore,
     door: &str,
     session_id: &str,
-    messages: &mpsc::Sender<Message>,
+    messages: &mpsc::Sender<ShownListing>,
 ) -> Option<Status> {
     let mut shown: Option<Vec<_>> = None;
     loop {

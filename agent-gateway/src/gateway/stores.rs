@@ -8,18 +8,17 @@ use agon_outlets::InLine as _;
 
 use super::GatewayError;
 use crate::admission::Limiter;
+use crate::budgets::store::{BudgetStore, EmbeddedBudgetStore, RedisBudgetStore};
 use crate::content_cache::{ContentCache, EmbeddedContentCache, RedisContentCache};
-use crate::doors::{DoorStore, EmbeddedDoors, RedisDoors};
+use crate::door_store::{DoorStore, EmbeddedDoors, RedisDoors};
 use crate::ledger::{EmbeddedLedger, Ledger, RedisLedger};
-use crate::money::purse::{EmbeddedPurse, Purse, RedisPurse};
 use crate::peers::{Peers, folder_of};
 use crate::redis_store::Links;
 
-/// See the module.
 pub(super) struct Stores {
     pub ledger: Arc<dyn Ledger>,
     pub limiter: Arc<Limiter>,
-    pub purse: Arc<dyn Purse>,
+    pub budget_store: Arc<dyn BudgetStore>,
     pub cache: Arc<dyn ContentCache>,
     pub doors: Arc<dyn DoorStore>,
 }
@@ -28,9 +27,9 @@ impl Stores {
     /// Files of one process; its limits in memory.
     pub async fn embedded(path: &Path) -> Result<Self, GatewayError> {
         let ledger = EmbeddedLedger::open(path)?;
-        let purse = EmbeddedPurse::open(&ledger).await?;
+        let budget_store = EmbeddedBudgetStore::open(&ledger).await?;
         let limiter = Limiter::default();
-        Ok(Self::in_files(path, ledger, purse, limiter))
+        Ok(Self::in_files(path, ledger, budget_store, limiter))
     }
 
     /// The same files beside other processes.
@@ -42,22 +41,22 @@ impl Stores {
         let (files, _) = folder_of(path).map_err(folder)?;
         let peers = Arc::new(Peers::enter(&files, owner).map_err(folder)?);
         let ledger = EmbeddedLedger::open_shared(path)?;
-        let purse = EmbeddedPurse::open_shared(&ledger, Arc::clone(&peers)).await?;
+        let budget_store = EmbeddedBudgetStore::open_shared(&ledger, Arc::clone(&peers)).await?;
         let limiter = Limiter::in_file(&path.with_extension("limits.sqlite"), peers)?;
-        Ok(Self::in_files(path, ledger, purse, limiter))
+        Ok(Self::in_files(path, ledger, budget_store, limiter))
     }
 
     fn in_files(
         path: &Path,
         ledger: EmbeddedLedger,
-        purse: EmbeddedPurse,
+        budget_store: EmbeddedBudgetStore,
         limiter: Limiter,
     ) -> Self {
         let cache = path.with_extension("content-cache.sqlite");
         Self {
             ledger: Arc::new(ledger),
             limiter: Arc::new(limiter),
-            purse: Arc::new(purse),
+            budget_store: Arc::new(budget_store),
             cache: Arc::new(EmbeddedContentCache::at(&cache)),
             // A door's asks are those of sessions of this process.
             doors: Arc::new(EmbeddedDoors::default()),
@@ -71,7 +70,7 @@ impl Stores {
         Self {
             ledger: Arc::new(RedisLedger::new(lasting())),
             limiter: Arc::new(Limiter::in_redis(ordinary(), process)),
-            purse: Arc::new(RedisPurse::new(lasting())),
+            budget_store: Arc::new(RedisBudgetStore::new(lasting())),
             cache: Arc::new(RedisContentCache::new(ordinary())),
             doors: Arc::new(RedisDoors::new(ordinary())),
         }

@@ -66,7 +66,7 @@ pub enum Circuit {
 /// Ties the end of a call to its beginning: an answer to a question from before
 /// the circuit opened says nothing about the server now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Round {
+pub struct ProbeRound {
     opened_before: u64,
     probe: bool,
 }
@@ -128,7 +128,7 @@ impl Breaker {
 
     /// A call leaves. It is taken note of even when there is no room: what is
     /// on its way cannot be called back.
-    pub fn began(&mut self, now: Instant) -> Round {
+    pub fn began(&mut self, now: Instant) -> ProbeRound {
         let probe = match &mut self.state {
             State::Open { until, probing, .. } if now >= *until && !*probing => {
                 *probing = true;
@@ -136,14 +136,14 @@ impl Breaker {
             }
             _ => false,
         };
-        Round {
+        ProbeRound {
             opened_before: self.opened,
             probe,
         }
     }
 
     /// The server answered, be it that it refused what the caller asked.
-    pub fn succeeded(&mut self, round: Round, now: Instant) {
+    pub fn succeeded(&mut self, round: ProbeRound, now: Instant) {
         if round.opened_before != self.opened {
             return;
         }
@@ -165,7 +165,7 @@ impl Breaker {
     }
 
     /// The server failed: a 5xx, a time-out, a broken connection.
-    pub fn failed(&mut self, round: Round, now: Instant) {
+    pub fn failed(&mut self, round: ProbeRound, now: Instant) {
         if round.opened_before != self.opened {
             return;
         }
@@ -200,7 +200,7 @@ impl Breaker {
 
     /// The call was never made, or says nothing about the server (a 429): a
     /// probe gives its turn back.
-    pub fn abandoned(&mut self, round: Round) {
+    pub fn abandoned(&mut self, round: ProbeRound) {
         if round.opened_before != self.opened || !round.probe {
             return;
         }

@@ -32,7 +32,7 @@ fn room_is_what_both_parts_leave() {
 #[test]
 fn refusals_for_lack_of_quota_open_no_circuit_but_shrink_the_window() {
     let (health, now) = (health(true), Instant::now());
-    let turns: Vec<Turn> = (0..8).map(|_| health.begin(now)).collect();
+    let turns: Vec<Permit> = (0..8).map(|_| health.begin(now)).collect();
     for turn in turns {
         turn.ended(CallOutcome::TooMany, now + Duration::from_secs(1));
     }

@@ -12,8 +12,8 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
-use levels::{Level, Levels};
-use round::Round;
+use levels::{WindowLevel, WindowLevels};
+use round::WindowRound;
 
 /// Where a window starts: enough to learn from, and any server takes it.
 pub const FIRST_PLACES: u64 = 8;
@@ -63,10 +63,10 @@ pub struct Window {
     changed_at: Option<Instant>,
     /// Answers to calls that began before this time are of another round.
     round_began: Option<Instant>,
-    round: Round,
+    round: WindowRound,
     /// Mean length of answers over many rounds.
     usual_tokens: Option<f64>,
-    levels: Levels,
+    levels: WindowLevels,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,7 @@ enum Phase {
     /// Made smaller because answers took longer than they should. Goes on as
     /// long as less does as well (`confirmed`: at least once); if it never does,
     /// it was not the window that made them long.
-    Doubting { high: Level, confirmed: bool },
+    Doubting { high: WindowLevel, confirmed: bool },
 }
 
 impl Default for Window {
@@ -93,9 +93,9 @@ impl Default for Window {
             last_rest: None,
             changed_at: None,
             round_began: None,
-            round: Round::default(),
+            round: WindowRound::default(),
             usual_tokens: None,
-            levels: Levels::default(),
+            levels: WindowLevels::default(),
         }
     }
 }
@@ -135,7 +135,7 @@ impl Window {
             let seconds = round.seconds_of(tokens);
             self.usual_tokens = Some(tokens + (round.mean_tokens() - tokens) * NEWEST_ROUND);
             let size = self.size.floor();
-            self.judge(Level { size, seconds }, now);
+            self.judge(WindowLevel { size, seconds }, now);
         }
     }
 
@@ -159,7 +159,7 @@ impl Window {
     }
 
     /// A round at this size is over, without a complaint.
-    fn judge(&mut self, level: Level, now: Instant) {
+    fn judge(&mut self, level: WindowLevel, now: Instant) {
         if let Phase::Doubting { high, confirmed } = self.phase {
             self.judge_doubt(level, high, confirmed, now);
         } else if self.levels.brings_nothing(&level) == Some(true) {
@@ -172,13 +172,13 @@ impl Window {
         }
     }
 
-    fn doubt(&mut self, high: Level, confirmed: bool, now: Instant) {
+    fn doubt(&mut self, high: WindowLevel, confirmed: bool, now: Instant) {
         self.phase = Phase::Doubting { high, confirmed };
         self.resize(high.size * DECREASE, now);
     }
 
     /// A round after the window was made smaller for the sake of doubt.
-    fn judge_doubt(&mut self, low: Level, high: Level, confirmed: bool, now: Instant) {
+    fn judge_doubt(&mut self, low: WindowLevel, high: WindowLevel, confirmed: bool, now: Instant) {
         let right = levels::brings_nothing(&low, &high) && low.size < high.size;
         let still = self.levels.brings_nothing(&low);
         if right && still != Some(false) {
@@ -266,7 +266,7 @@ impl Window {
             self.changed_at = Some(now);
         }
         self.size = size;
-        self.round = Round::default();
+        self.round = WindowRound::default();
         self.round_began = Some(now);
     }
 }

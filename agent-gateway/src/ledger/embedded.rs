@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_outlets::InLine as _;
-use agon_service_kit::clock::{millis, unix_ms};
+use agon_service_kit::clock::{Clock, millis, unix_ms};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -25,7 +25,7 @@ use crate::peers::{Turn, folder_of};
 use crate::store_error::StoreError;
 
 use reserve::Reserve;
-use writer::{Answer, Job, Task, Write, Writer};
+use writer::{Job, ReplyTo, Task, Write, Writer};
 
 /// Jobs that wait for the thread; more of them wait outside. Larger than a
 /// commit's batch, so that the next batch gathers while one is flushed.
@@ -49,11 +49,8 @@ const SCHEMA: &str = "
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS forgotten_by_due ON forgotten (due_ms);";
 
-/// Milliseconds since 1970; tests hand in their own.
-pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
-
 /// A ledger in a file. Claims need no owner here: a session is played by one
-/// process, and inside it `flights.rs` already lets one flight per address take off.
+/// process, and inside it `single_flight.rs` lets one decision per address be made at a time.
 pub struct EmbeddedLedger {
     jobs: Arc<Jobs>,
     troubled: watch::Receiver<Option<String>>,
@@ -83,7 +80,7 @@ impl EmbeddedLedger {
             path: path.in_line().to_string(),
             source: Arc::new(source),
         };
-        let hold = Hold::take(path, users)?;
+        let hold = FileHold::take(path, users)?;
         let opened = {
             let _turn = hold.turn.as_ref().map(Turn::take).transpose();
             let _turn = _turn.map_err(place)?;
@@ -127,7 +124,7 @@ impl EmbeddedLedger {
         }
     }
 
-    async fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, StoreError> {
+    async fn ask<T>(&self, job: impl FnOnce(ReplyTo<T>) -> Job) -> Result<T, StoreError> {
         self.jobs.ask(job).await
     }
 }
@@ -136,7 +133,7 @@ impl EmbeddedLedger {
 struct Jobs(Mutex<Option<mpsc::Sender<Job>>>);
 
 impl Jobs {
-    async fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, StoreError> {
+    async fn ask<T>(&self, job: impl FnOnce(ReplyTo<T>) -> Job) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
         let jobs = self.0.lock().clone().ok_or(StoreError::Closed)?;
         let sent = jobs.send(job(answer)).await;
@@ -278,7 +275,7 @@ enum Users {
 
 /// The file, held for this process. A lock of the file itself would keep people
 /// from looking into it with other tools.
-struct Hold {
+struct FileHold {
     /// Free of links.
     file: PathBuf,
     lock: File,
@@ -287,7 +284,7 @@ struct Hold {
     reserve: Reserve,
 }
 
-impl Hold {
+impl FileHold {
     fn take(path: &Path, users: Users) -> Result<Self, StoreError> {
         let shown = || path.in_line().to_string();
         let place = |source: std::io::Error| StoreError::Place {

@@ -1,13 +1,11 @@
 //! Which names may be labels of metrics. Callers name teams and models as they
 //! like, and every new label is a new series for ever; so only configured names
 //! are told apart, everything else is "other". Experiments are never labels.
-//! Told by `reload.rs` and `gateway.rs`, asked by `metrics.rs`.
+//! Filled by `routes.rs`, read by `metrics.rs`.
 
 use std::collections::BTreeSet;
 
 use parking_lot::RwLock;
-
-use crate::config::GatewayConfig;
 
 /// The team of whoever names none.
 const DEFAULT_TEAM: &str = "default";
@@ -17,23 +15,24 @@ const OTHER: &str = "other";
 
 /// Names that have been configured since the process started. One for all
 /// gateways of the process, as the metrics are.
-static KNOWN: RwLock<Known> = RwLock::new(Known {
+static KNOWN: RwLock<KnownNames> = RwLock::new(KnownNames {
     teams: BTreeSet::new(),
     models: BTreeSet::new(),
 });
 
-struct Known {
+struct KnownNames {
     teams: BTreeSet<String>,
     models: BTreeSet<String>,
 }
 
-/// Learns the names of a configuration.
-pub(crate) fn know(config: &GatewayConfig) {
+/// Learns the names of configured teams and models.
+pub(crate) fn know<'a>(
+    teams: impl IntoIterator<Item = &'a str>,
+    models: impl IntoIterator<Item = &'a str>,
+) {
     let mut known = KNOWN.write();
-    let teams = config.teams().map(|team| team.name.clone());
-    known.teams.extend(teams);
-    let models = config.model_names().map(str::to_owned);
-    known.models.extend(models);
+    known.teams.extend(teams.into_iter().map(str::to_owned));
+    known.models.extend(models.into_iter().map(str::to_owned));
 }
 
 /// The label of a team.
@@ -54,9 +53,7 @@ mod tests {
 
     #[test]
     fn only_configured_names_are_labels() {
-        let text = "[providers.p]\nbase_url = 'http://a/v1'\n[models.labelled]\nprovider = 'p'\n\
-                    [teams.labelled]\n";
-        know(&GatewayConfig::parse("test.toml", text).unwrap());
+        know(["labelled"], ["labelled"]);
         assert_eq!(
             (team("labelled"), model("labelled")),
             ("labelled".into(), "labelled".into())

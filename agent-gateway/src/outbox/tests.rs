@@ -15,41 +15,6 @@ struct Store {
     lasts: Option<Duration>,
 }
 
-struct Note {
-    store: Arc<Store>,
-    text: String,
-}
-
-#[async_trait]
-impl Message for Note {
-    fn kind(&self) -> &'static str {
-        "note not told"
-    }
-
-    fn key(&self) -> String {
-        self.text.clone()
-    }
-
-    fn lasts(&self) -> Duration {
-        self.store.lasts.unwrap_or(Duration::MAX)
-    }
-
-    async fn tell(&self) -> Result<(), StoreError> {
-        self.store.tries.fetch_add(1, Ordering::Relaxed);
-        let away = &self.store.away_for;
-        let counted = |left: u32| left.checked_sub(1);
-        if away
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, counted)
-            .is_ok()
-        {
-            let away = redis::RedisError::from((redis::ErrorKind::Io, "away"));
-            return Err(StoreError::redis("tell a note")(away));
-        }
-        self.store.told.lock().push(self.text.clone());
-        Ok(())
-    }
-}
-
 fn store(away_for: u32) -> Arc<Store> {
     Arc::new(Store {
         away_for: AtomicU32::new(away_for),
@@ -57,11 +22,27 @@ fn store(away_for: u32) -> Arc<Store> {
     })
 }
 
-fn note(store: &Arc<Store>, text: impl ToString) -> Note {
-    Note {
-        store: Arc::clone(store),
-        text: text.to_string(),
-    }
+fn note(store: &Arc<Store>, text: impl ToString) -> OutboxMessage {
+    let lasts = store.lasts.unwrap_or(Duration::MAX);
+    let holds = (Arc::clone(store), text.to_string());
+    OutboxMessage::new(
+        "note not told",
+        text,
+        lasts,
+        holds,
+        |(store, text)| async move {
+            store.tries.fetch_add(1, Ordering::Relaxed);
+            let counted = |left: u32| left.checked_sub(1);
+            let away = &store.away_for;
+            let away = away.fetch_update(Ordering::Relaxed, Ordering::Relaxed, counted);
+            if away.is_ok() {
+                let away = redis::RedisError::from((redis::ErrorKind::Io, "away"));
+                return Err(StoreError::redis("tell a note")(away));
+            }
+            store.told.lock().push(text);
+            Ok(())
+        },
+    )
 }
 
 async fn until_empty(outbox: &Outbox) {

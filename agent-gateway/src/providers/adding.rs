@@ -66,8 +66,8 @@ impl Serialize for Fields {
 
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
+        struct JsonVisitor;
+        impl<'de> Visitor<'de> for JsonVisitor {
             type Value = Fields;
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("an object")
@@ -82,7 +82,7 @@ impl<'de> Deserialize<'de> for Fields {
                 Ok(Fields(fields))
             }
         }
-        deserializer.deserialize_map(Reader)
+        deserializer.deserialize_map(JsonVisitor)
     }
 }
 

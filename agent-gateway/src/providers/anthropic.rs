@@ -10,9 +10,9 @@ mod reply;
 
 use super::caller::Protocol;
 use super::capabilities::Capabilities;
+use super::error_body::ErrorBody;
 use super::http::{Incoming, KeyHeader, Outgoing};
 use super::judging::{self, Meaning, Rule, Says, rule};
-use super::said::Said;
 use super::{Call, Refusal, Reply};
 
 use Meaning::{DeadKey, Filtered, Final, NoQuotaNow, OtherKey, Passing};
@@ -67,11 +67,11 @@ impl Protocol for Anthropic {
     }
 
     fn judge(&self, incoming: &Incoming) -> Result<Reply, Refusal> {
-        judging::judge(&RULES, incoming, &Said::read(&incoming.body))
+        judging::judge(&RULES, incoming, &ErrorBody::read(&incoming.body))
     }
 
     fn error_inside_success(&self, incoming: &Incoming) -> Option<Refusal> {
-        let said = Said::read(&incoming.body);
+        let said = ErrorBody::read(&incoming.body);
         // A message that is not whole says its type, and no error.
         let said = Some(said).filter(|said| !said.codes.iter().any(|code| code == "message"));
         judging::inside_success(&RULES, incoming, said?)

@@ -10,7 +10,7 @@ use super::capabilities::Capabilities;
 use super::http::{Incoming, KeyHeader, Outgoing};
 use super::openai::{body, errors, reply};
 use super::{Call, Refusal, Reply};
-use crate::config::{ModelName, ProviderConfig};
+use crate::catalogue::{ModelName, ProviderConfig};
 
 /// The last version with a date that is generally available.
 const API_VERSION: &str = "2024-10-21";

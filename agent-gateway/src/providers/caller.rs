@@ -54,13 +54,13 @@ pub(super) trait Protocol: Send + Sync {
 }
 
 /// Calls a provider by its protocol.
-pub(super) struct Caller<P> {
+pub(super) struct ProtocolCaller<P> {
     http: Http,
     protocol: P,
     learnt: Learnt,
 }
 
-impl<P: Protocol> Caller<P> {
+impl<P: Protocol> ProtocolCaller<P> {
     pub(super) fn new(http: Http, protocol: P) -> Self {
         Self {
             http,
@@ -213,7 +213,7 @@ fn with_a_hint(refusal: Refusal, applied: &Applied) -> Refusal {
 }
 
 #[async_trait]
-impl<P: Protocol> Provider for Caller<P> {
+impl<P: Protocol> Provider for ProtocolCaller<P> {
     async fn call(&self, call: Call<'_>) -> Result<Reply, Refusal> {
         self.exchange(call).await.map_err(|refused| Refusal {
             reason: secrets::without_what_looks_like_keys(&refused.reason),

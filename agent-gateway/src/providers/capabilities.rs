@@ -8,7 +8,7 @@ mod complaints;
 mod learnt;
 
 use super::http::Incoming;
-use crate::config::{OutputLimitField, ResolvedModel, StructuredOutput};
+use crate::catalogue::{OutputLimitField, ResolvedModel, StructuredOutput};
 use crate::decision::{ReplyFormat, Request};
 use crate::parameters::Parameter;
 

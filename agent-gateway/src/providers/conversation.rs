@@ -16,12 +16,12 @@ pub(super) struct Conversation {
     /// All instructions, in order.
     pub(super) system: Option<String>,
     /// Beginning with the user, then by turns; never empty.
-    pub(super) turns: Vec<Turn>,
+    pub(super) turns: Vec<ConversationTurn>,
 }
 
 /// What one side says at once.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct ConversationTurn {
     /// The model says it, not the user.
     pub(super) by_model: bool,
     /// What is said.
@@ -32,7 +32,7 @@ impl Conversation {
     /// Arranges messages. Instructions without any question become the question.
     pub(super) fn of(messages: &[Message]) -> Self {
         let mut system = String::new();
-        let mut turns: Vec<Turn> = Vec::new();
+        let mut turns: Vec<ConversationTurn> = Vec::new();
         // Protocols of this kind refuse empty texts, and they say nothing.
         for message in messages
             .iter()
@@ -52,7 +52,7 @@ impl Conversation {
                     if turns.is_empty() && by_model {
                         turns.push(by_user(OPENING));
                     }
-                    turns.push(Turn {
+                    turns.push(ConversationTurn {
                         by_model,
                         text: message.content.clone(),
                     });
@@ -71,8 +71,8 @@ impl Conversation {
     }
 }
 
-fn by_user(text: &str) -> Turn {
-    Turn {
+fn by_user(text: &str) -> ConversationTurn {
+    ConversationTurn {
         by_model: false,
         text: text.to_owned(),
     }

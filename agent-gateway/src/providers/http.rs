@@ -9,7 +9,7 @@ use reqwest::StatusCode;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::said::shortened;
+use super::error_body::shortened;
 use super::{Arrived, Call, Refusal, Remedy};
 use crate::parameters::Applied;
 

@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
+use super::error_body::ErrorBody;
 use super::http::Incoming;
 use super::quota;
 use super::reading::unreadable;
-use super::said::Said;
 use super::{Arrived, Refusal, Remedy, Reply};
 
 /// A gateway on the way lost patience; the server behind it may have answered.
@@ -67,7 +67,7 @@ pub(super) const fn rule(status: u16, says: Says, means: Meaning) -> Rule {
 }
 
 /// What the first fitting rule says of an error.
-pub(super) fn meaning(rules: &[Rule], status: u16, said: &Said) -> Meaning {
+pub(super) fn meaning(rules: &[Rule], status: u16, said: &ErrorBody) -> Meaning {
     let text = said.text.as_written().to_lowercase();
     for rule in rules {
         let says = match rule.says {
@@ -88,7 +88,11 @@ pub(super) fn meaning(rules: &[Rule], status: u16, said: &Said) -> Meaning {
 
 /// Judges an answer with an error status by a table. Where the table says to
 /// wait, the headers say how long, or else the text, or else nobody.
-pub(super) fn judge(rules: &[Rule], incoming: &Incoming, said: &Said) -> Result<Reply, Refusal> {
+pub(super) fn judge(
+    rules: &[Rule],
+    incoming: &Incoming,
+    said: &ErrorBody,
+) -> Result<Reply, Refusal> {
     let status = incoming.status.as_u16();
     act(
         meaning(rules, status, said),
@@ -102,7 +106,7 @@ pub(super) fn judge(rules: &[Rule], incoming: &Incoming, said: &Said) -> Result<
 pub(super) fn act(
     meaning: Meaning,
     incoming: &Incoming,
-    said: &Said,
+    said: &ErrorBody,
     after: Option<Duration>,
 ) -> Result<Reply, Refusal> {
     if meaning == Meaning::Filtered {
@@ -141,7 +145,7 @@ pub(super) fn remedy(meaning: Meaning, after: Option<Duration>) -> Remedy {
 
 /// How long to stay away: as `retry-after` has it, as the text has it, or
 /// until the limits that are used up are whole again.
-pub(super) fn asked_wait(incoming: &Incoming, said: &Said) -> Option<Duration> {
+pub(super) fn asked_wait(incoming: &Incoming, said: &ErrorBody) -> Option<Duration> {
     quota::retry_after(&incoming.headers)
         .or_else(|| quota::wait_in_words(said.text.as_written()))
         .or_else(|| quota::signals(&incoming.headers, "").until_whole())
@@ -150,7 +154,11 @@ pub(super) fn asked_wait(incoming: &Incoming, said: &Said) -> Option<Duration> {
 /// Judges an error that came with success, as routers report those of the
 /// server behind them: by the status that stands inside, or else as that of a
 /// gateway whose server failed. Absent: it says nothing.
-pub(super) fn inside_success(rules: &[Rule], incoming: &Incoming, said: Said) -> Option<Refusal> {
+pub(super) fn inside_success(
+    rules: &[Rule],
+    incoming: &Incoming,
+    said: ErrorBody,
+) -> Option<Refusal> {
     if said.text.is_empty() {
         return None;
     }
@@ -184,7 +192,7 @@ mod tests {
             rule(0, Says::Code("dead"), DeadKey),
             rule(503, Says::Anything, Final),
         ];
-        let said = |text: &str, code: &str| Said {
+        let said = |text: &str, code: &str| ErrorBody {
             text: text.into(),
             codes: vec![code.to_owned()],
         };
@@ -210,7 +218,7 @@ mod tests {
                 headers: Default::default(),
                 body: body.to_vec(),
             };
-            inside_success(&rules, &incoming, Said::read(body))
+            inside_success(&rules, &incoming, ErrorBody::read(body))
         };
         let refusal = inside(br#"{"error":{"code":429,"message":"upstream busy"}}"#).unwrap();
         assert_eq!(refusal.remedy, Remedy::HoldKey(None));

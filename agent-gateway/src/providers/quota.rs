@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-use super::{Room, Signals};
+use crate::limits::{Room, Signals};
 
 /// A server that asks for more is mistaken; by then somebody has looked.
 const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3_600);

@@ -9,11 +9,11 @@ use crate::config::GatewayConfig;
 use crate::keys::KeySource;
 
 /// How files looked; absent: not there, or not ours to see.
-pub(super) type Seen = Vec<(PathBuf, Option<Look>)>;
+pub(super) type FileStamps = Vec<(PathBuf, Option<FileStamp>)>;
 
 /// What changes when a file is written, replaced, or its link turned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct FileStamp {
     bytes: u64,
     modified: Option<std::time::SystemTime>,
     /// Device, inode and the time of the last change of either.
@@ -40,11 +40,13 @@ pub(super) fn named_in(config: &GatewayConfig) -> Vec<PathBuf> {
 }
 
 /// How files look now. May block on a slow file system.
-pub(super) fn look(files: &[PathBuf]) -> Seen {
-    let mut seen: Seen = files
+pub(super) fn look(files: &[PathBuf]) -> FileStamps {
+    let mut seen: FileStamps = files
         .iter()
         .map(|path| {
-            let look = std::fs::metadata(path).ok().map(|data| Look::of(&data));
+            let look = std::fs::metadata(path)
+                .ok()
+                .map(|data| FileStamp::of(&data));
             (path.clone(), look)
         })
         .collect();
@@ -53,7 +55,7 @@ pub(super) fn look(files: &[PathBuf]) -> Seen {
     seen
 }
 
-impl Look {
+impl FileStamp {
     fn of(data: &Metadata) -> Self {
         #[cfg(unix)]
         use std::os::unix::fs::MetadataExt as _;

@@ -6,12 +6,13 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::changes;
 use super::{Route, RouteError, Routes, Table, lane_name};
-use crate::config::{GatewayConfig, ProviderConfig};
+use crate::admission::line::lane::{Lane, LaneTerms};
+use crate::catalogue::ProviderConfig;
+use crate::config::GatewayConfig;
 use crate::keys::{KeyError, KeyPool};
-use crate::lanes::{Lane, LaneTerms};
 use crate::metrics::labels;
-use crate::reload::changes;
 
 /// Why a configuration is not put to use.
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +20,6 @@ pub enum AdoptError {
     /// A key that is named cannot be read.
     #[error("provider {provider}")]
     Key {
-        /// Whose key it is.
         provider: String,
         /// What is wrong with it.
         #[source]
@@ -28,7 +28,6 @@ pub enum AdoptError {
     /// A model cannot be used.
     #[error("model {model} could not be used")]
     Model {
-        /// The model.
         model: String,
         /// Why.
         #[source]
@@ -55,7 +54,7 @@ impl Routes {
             // Checked above; what was out of use before stays out of use.
             let _ = after.find(model, &self.means);
         }
-        labels::know(&after.config);
+        labels::know(after.config.team_names(), after.config.model_names());
         let lanes: Vec<_> = after.lanes.lock().values().cloned().collect();
         *self.table.write() = Arc::new(after);
         for (lane, terms) in kept {

@@ -94,7 +94,7 @@ where
             gateway.begin(request)
         });
         match begun {
-            Ok(flight) => Either::Left(flight),
+            Ok(decision) => Either::Left(decision),
             Err(refusal) => Either::Right(std::future::ready(Err(refusal))),
         }
     });

@@ -9,11 +9,12 @@ use std::time::Instant;
 use agon_proto::v1::{KeyStatus, LimitStatus};
 use agon_service_kit::clock::millis;
 
-use crate::admission::{KeyLimits, KeyOutlook, LimitOutlook, QUANTITIES};
+use crate::admission::line::lane::{Lane, LaneKey};
+use crate::admission::{KeyOutlook, LimitOutlook};
 use crate::deciding::Decider;
 use crate::health::breaker::Circuit;
 use crate::keys::{KeyId, PooledKey};
-use crate::lanes::{Lane, LaneKey};
+use crate::limits::{KeyLimits, QUANTITIES};
 use crate::store_error::StoreError;
 
 /// Names of the limits per minute, in the order of `Charge::amounts`.

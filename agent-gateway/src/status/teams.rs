@@ -8,8 +8,8 @@ use std::time::Duration;
 use agon_proto::v1::TeamStatus;
 use agon_service_kit::clock::millis;
 
+use crate::budgets::store::BudgetScope;
 use crate::deciding::Decider;
-use crate::money::purse::Scope;
 
 /// All teams, in order of name.
 pub(crate) fn of(decider: &Decider) -> Vec<TeamStatus> {
@@ -18,7 +18,7 @@ pub(crate) fn of(decider: &Decider) -> Vec<TeamStatus> {
     for team in config.teams() {
         teams.entry(team.name.clone()).or_default();
     }
-    for (name, numbers) in decider.book.teams() {
+    for (name, numbers) in decider.tallies.teams() {
         let team = teams.entry(name.to_string()).or_default();
         team.in_flight = numbers.in_flight;
         team.decided = numbers.decided;
@@ -41,14 +41,18 @@ pub(crate) fn of(decider: &Decider) -> Vec<TeamStatus> {
     described.collect()
 }
 
-/// All teams with what they spent and what is held for their calls. A purse that
+/// All teams with what they spent and what is held for their calls. A budget store that
 /// is away is no reason to show nothing.
 pub(crate) async fn with_money(decider: &Decider) -> Vec<TeamStatus> {
     let mut teams = of(decider);
     let config = decider.routes.config();
-    let standings = decider.money.standings(&config).await.unwrap_or_default();
+    let standings = decider
+        .money
+        .standings(config.team_budgets())
+        .await
+        .unwrap_or_default();
     for standing in standings {
-        let Scope::Team(name) = &standing.scope else {
+        let BudgetScope::Team(name) = &standing.scope else {
             continue;
         };
         if let Some(team) = teams.iter_mut().find(|team| team.team == *name) {

@@ -11,8 +11,8 @@ use agon_agent_gateway::admission::{
     Ask, Batch, Candidate, Charge, KeyLimits, Limiter, Reservation, Share, Verdict,
 };
 use agon_agent_gateway::keys::KeyId;
+use agon_agent_gateway::limits::{Room, Signals};
 use agon_agent_gateway::peers::Peers;
-use agon_agent_gateway::providers::{Room, Signals};
 use agon_service_kit::folder::Folder;
 
 use crate::redis_server::RedisServer;

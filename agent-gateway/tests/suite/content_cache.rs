@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use agon_agent_gateway::config::{Origin, ProviderKind};
+use agon_agent_gateway::catalogue::Origin;
 use agon_agent_gateway::content_cache::{
     ContentCache, ContentKey, EmbeddedContentCache, RedisContentCache,
 };
@@ -162,7 +162,7 @@ async fn first_answer_stands_until_it_expires(ground: &dyn Ground) {
 
 fn origin(endpoint: &str, model: &str) -> Origin {
     Origin {
-        provider_kind: ProviderKind::OpenAi,
+        provider_kind: "openai".to_owned(),
         endpoint: endpoint.to_owned(),
         provider_model: model.to_owned(),
         additions: String::new(),

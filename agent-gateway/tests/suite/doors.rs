@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_agent_gateway::decision::{DecisionAddress, Message, RequestDigest, Role};
-use agon_agent_gateway::doors::{
+use agon_agent_gateway::door_store::{
     DoorAnswer, DoorStore, EmbeddedDoors, Handed, HandedAnswer, OpenAsk, RedisDoors,
 };
 use futures_util::FutureExt as _;

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon_agent_gateway::doors::http;
 use agon_agent_gateway::providers::{Refusal, Remedy, Reply, Scripted};
 use agon_agent_gateway::{Gateway, Store};
 use agon_proto::v1::ListDecisionsRequest;
@@ -63,7 +62,7 @@ impl House {
         let tasks = Tasks::new();
         let listener = Listener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr();
-        http::serve(&tasks, &gateway, listener).unwrap();
+        gateway.serve_http(&tasks, listener).unwrap();
         Self {
             gateway,
             address,
@@ -299,7 +298,10 @@ async fn gateway_without_tokens_serves_its_own_machine_only() {
     assert_eq!(fault(foreign.send().await.unwrap()).await.0, 401);
 
     let listener = Listener::bind("0.0.0.0:0").await.unwrap();
-    let error = http::serve(&house.tasks, &house.gateway, listener).unwrap_err();
+    let error = house
+        .gateway
+        .serve_http(&house.tasks, listener)
+        .unwrap_err();
     let said = error.to_string();
     assert!(
         said.contains("[teams.TEAM]") && said.contains("127.0.0.1"),

@@ -3,6 +3,7 @@
 //! real HTTP against small servers. Redis tests start a server of their own.
 
 mod admission_contract;
+mod budget_store;
 mod content_cache;
 mod dead_keys;
 mod decisions;
@@ -15,7 +16,6 @@ mod hedging;
 mod http;
 mod ledger_contract;
 mod money;
-mod money_purse;
 mod operation;
 mod outages;
 mod providers;

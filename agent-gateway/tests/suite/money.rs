@@ -419,7 +419,7 @@ async fn costs_are_filtered_and_a_day_that_never_was_is_refused() {
 }
 
 #[tokio::test]
-async fn purse_that_is_away_lets_nobody_spend_and_loses_no_cost() {
+async fn budget_store_that_is_away_lets_nobody_spend_and_loses_no_cost() {
     let mut server = RedisServer::start().await;
     let provider = cheap_and_slow();
     let store = Store::Redis(server.url());

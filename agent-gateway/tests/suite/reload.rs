@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon_agent_gateway::config::ProviderKind;
+use agon_agent_gateway::catalogue::ProviderKind;
 use agon_agent_gateway::providers::{Call, Provider, Providers, Refusal, Remedy, Reply};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::{DecideResponse, ListCostsRequest};

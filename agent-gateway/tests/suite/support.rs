@@ -5,7 +5,7 @@ use std::io::Write;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use agon_agent_gateway::config::ProviderKind;
+use agon_agent_gateway::catalogue::ProviderKind;
 use agon_agent_gateway::providers::{Provider, Providers};
 use agon_agent_gateway::service::SlimService;
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};

@@ -10,7 +10,7 @@ mod status;
 
 use std::time::Duration;
 
-use agon_agent_gateway::{Gateway as RunningGateway, Store, doors};
+use agon_agent_gateway::{Gateway as RunningGateway, Store};
 use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::TaskKind;
 use tonic::service::Routes;
@@ -121,7 +121,7 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
         announce("gateway", &listener);
         if let Some(http) = http {
             let address = http.local_addr();
-            doors::http::serve(&tasks, &gateway, http).map_err(Failure::input)?;
+            gateway.serve_http(&tasks, http).map_err(Failure::input)?;
             output::print(&format!("agon gateway http listening on {address}"));
         }
         let routes = Routes::new(gateway.service());

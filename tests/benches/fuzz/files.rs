@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use agon_agent_gateway::GatewayConfig;
-use agon_agent_gateway::money::PriceTable;
+use agon_agent_gateway::catalogue::PriceTable;
 use agon_coordinator::experiment::{
     AgentPlan, Estimates, ExperimentFile, Range, Writes, expand, plan,
 };

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_agent_gateway::config::ProviderKind;
+use agon_agent_gateway::catalogue::ProviderKind;
 use agon_agent_gateway::providers::{Providers, Scripted};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_coordinator::experiment::ExperimentFile;

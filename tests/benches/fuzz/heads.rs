@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use agon_agent_gateway::doors::http;
 use agon_service_kit::metrics;
 use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::Tasks;
@@ -115,7 +114,7 @@ impl Heads {
             let listeners = [bind().await, bind().await, bind().await];
             let addresses = listeners.each_ref().map(Listener::local_addr);
             let [door, page, grpc] = listeners;
-            http::serve(tasks, &gateway, door).expect("an open door");
+            gateway.serve_http(tasks, door).expect("an open door");
             metrics::serve(tasks, page);
             server::serve(tasks, "gateway", grpc, Routes::new(gateway.service()));
             addresses

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agon_agent_gateway::GatewayConfig;
-use agon_agent_gateway::config::{ProviderKind, ResolvedModel};
+use agon_agent_gateway::catalogue::{ProviderKind, ResolvedModel};
 use agon_agent_gateway::decision::{Message, Request, Role};
 use agon_agent_gateway::providers::{Call, Providers};
 use agon_agents::{Reply, reading};

@@ -13,7 +13,7 @@ use crate::admission::scope::Scope;
 use crate::admission::{Ask, Batch, Candidate, Charge, KeyOutlook, Reservation, Share, Verdict};
 use crate::fairness::shares::{Shares, slack};
 use crate::keys::KeyId;
-use crate::providers::Signals;
+use crate::limits::Signals;
 
 /// When every place is taken, the settlement of a call wakes the waiters; this
 /// only bounds how late a place of a lost attempt is noticed.
@@ -36,14 +36,14 @@ pub(super) type SharesName = Option<String>;
 pub(super) struct Counts {
     pub scope: Scope,
     /// By process.
-    pub in_flight: BTreeMap<String, InFlight>,
+    pub in_flight: BTreeMap<String, ProcessCalls>,
     /// The time of the last change, in milliseconds since 1970.
     pub changed_ms: f64,
 }
 
 /// The calls of one process in flight. Only that process changes them, until it is found dead.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(super) struct InFlight {
+pub(super) struct ProcessCalls {
     pub calls: u64,
     /// What was taken for them.
     pub taken: Charge,
@@ -259,7 +259,7 @@ impl Books {
 
     /// Charges calls with the most they may have used whose asker has died, or whose whole process
     /// has, as `is_lost` says.
-    pub fn reclaim(&mut self, is_lost: impl Fn(&str, &InFlight) -> bool, now: f64) {
+    pub fn reclaim(&mut self, is_lost: impl Fn(&str, &ProcessCalls) -> bool, now: f64) {
         for lost in self.attempts.lost(now) {
             self.end(&lost.name, &lost.most, now);
         }
@@ -479,9 +479,9 @@ impl Counts {
     }
 
     /// The calls of a process.
-    pub fn of_process(&mut self, process: &str) -> &mut InFlight {
+    pub fn of_process(&mut self, process: &str) -> &mut ProcessCalls {
         if !self.in_flight.contains_key(process) {
-            let none = InFlight::default();
+            let none = ProcessCalls::default();
             self.in_flight.insert(process.to_owned(), none);
         }
         self.in_flight.entry(process.to_owned()).or_default()

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior};
 
-use super::books::InFlight;
+use super::books::ProcessCalls;
 use super::store::{Changed, Document, LimitStore};
 use crate::peers::{Peers, Turn, folder_of};
 use crate::store_error::StoreError;
@@ -123,7 +123,7 @@ impl LimitStore for LimitsFile {
         false
     }
 
-    fn is_lost(&self, process: &str, _calls: &InFlight, _now_ms: f64) -> bool {
+    fn is_lost(&self, process: &str, _calls: &ProcessCalls, _now_ms: f64) -> bool {
         !self.peers.is_alive(process)
     }
 

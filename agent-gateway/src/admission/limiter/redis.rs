@@ -9,7 +9,7 @@ use agon_service_kit::clock::unix_ms;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 
-use super::books::InFlight;
+use super::books::ProcessCalls;
 use super::store::{Changed, Document, LimitStore};
 use crate::redis_script::RedisScript;
 use crate::store_error::StoreError;
@@ -56,7 +56,7 @@ impl LimitStore for RedisLimits {
         true
     }
 
-    fn is_lost(&self, _process: &str, calls: &InFlight, now_ms: f64) -> bool {
+    fn is_lost(&self, _process: &str, calls: &ProcessCalls, now_ms: f64) -> bool {
         calls.lost_at_ms <= now_ms
     }
 

@@ -4,7 +4,7 @@
 
 use async_trait::async_trait;
 
-use super::books::InFlight;
+use super::books::ProcessCalls;
 use crate::store_error::StoreError;
 
 /// A document as somebody has read it, and what to make of it.
@@ -40,7 +40,7 @@ pub(super) trait LimitStore: Send + Sync {
     fn keeps_unlimited(&self) -> bool;
 
     /// A process will never end the calls that it had in flight.
-    fn is_lost(&self, process: &str, calls: &InFlight, now_ms: f64) -> bool;
+    fn is_lost(&self, process: &str, calls: &ProcessCalls, now_ms: f64) -> bool;
 
     /// Replaces the documents of a provider under this new version if all are as they were read.
     /// Answers those that are not; then nothing was replaced.

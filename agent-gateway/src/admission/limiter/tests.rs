@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 
-use super::books::InFlight;
+use super::books::ProcessCalls;
 use super::*;
 use crate::admission::{Ask, KeyLimits, Share};
 
@@ -78,7 +78,7 @@ impl LimitStore for Shaky {
         true
     }
 
-    fn is_lost(&self, _process: &str, _calls: &InFlight, _now_ms: f64) -> bool {
+    fn is_lost(&self, _process: &str, _calls: &ProcessCalls, _now_ms: f64) -> bool {
         false
     }
 

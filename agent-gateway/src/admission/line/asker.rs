@@ -9,10 +9,10 @@ use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::with_causes;
 
 use super::heads::{self, Heads};
+use super::lane::{Lane, LaneKey, LaneTerms};
 use super::{Admitted, Grant, LONGEST_SLEEP, Line, Waiter, Want};
 use crate::admission::{Ask, Batch, Reservation, Verdict};
 use crate::fairness::queue::Entry;
-use crate::lanes::{Lane, LaneKey, LaneTerms};
 
 /// After a denial nobody is asked again sooner, however much is settled.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(1);

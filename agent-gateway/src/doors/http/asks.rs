@@ -18,12 +18,13 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::Door;
-use super::faults::Fault;
+use super::faults::HttpFault;
 use super::guests::Guest;
 use super::reading;
 use crate::decision::{DecisionAddress, ReplyFormat};
+use crate::door_store::{DoorAnswer, HandedAnswer, Listing, WaitingAsk};
+use crate::doors::answering;
 use crate::doors::watching::only_session;
-use crate::doors::{DoorAnswer, HandedAnswer, Listing, WaitingAsk, answering};
 use crate::store_error::StoreError;
 
 /// Proxies cut what takes longer.
@@ -31,7 +32,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(50);
 
 /// How to look.
 #[derive(Deserialize)]
-pub(super) struct Look {
+pub(super) struct AsksQuery {
     /// How long to wait for something to answer ("20s").
     #[serde(default, with = "humantime_serde")]
     wait: Option<Duration>,
@@ -42,7 +43,6 @@ pub(super) struct Look {
     after: Option<String>,
 }
 
-/// An answer as it is sent.
 #[derive(Deserialize)]
 struct SentAnswer {
     address: DecisionAddress,
@@ -57,15 +57,15 @@ pub(super) async fn list(
     State(door): State<Arc<Door>>,
     guest: Guest,
     Path(name): Path<String>,
-    look: Result<Query<Look>, QueryRejection>,
-) -> Result<Json<Value>, Fault> {
+    look: Result<Query<AsksQuery>, QueryRejection>,
+) -> Result<Json<Value>, HttpFault> {
     let Query(look) = look.map_err(|rejection| {
         let message = format!("{rejection}; write ?wait=20s&session=ID&after=VERSION");
-        Fault::of_class(ErrorClass::Invalid, message)
+        HttpFault::of_class(ErrorClass::Invalid, message)
     })?;
     let wait = look.wait.unwrap_or_default().min(LONGEST_WAIT);
     let deadline = Instant::now() + wait;
-    let doors = &door.gateway.decider.doors;
+    let doors = &door.decider.doors;
     loop {
         let mut listing = doors.list(&name).await.map_err(|error| failed(&error))?;
         let version = listing.version;
@@ -87,7 +87,7 @@ pub(super) async fn list(
                     return Err(failed(&error));
                 }
             }
-            () = door.gateway.decider.stopping.cancelled() => return Err(Fault::stopping()),
+            () = door.decider.stopping.cancelled() => return Err(HttpFault::stopping()),
         }
     }
 }
@@ -99,8 +99,8 @@ pub(super) async fn answer(
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Json<Value>, Fault> {
-    let body = body.map_err(|rejection| Fault::of_body(&rejection))?;
+) -> Result<Json<Value>, HttpFault> {
+    let body = body.map_err(|rejection| HttpFault::of_body(&rejection))?;
     let sent: SentAnswer = reading::read_json(&headers, &body)?;
     let answered_by = if sent.answered_by.is_empty() {
         name.clone()
@@ -118,7 +118,7 @@ pub(super) async fn answer(
             in_time: true,
         },
     };
-    answering::answer(&door.gateway, &handed).await?;
+    answering::answer(&door.decider, &handed).await?;
     Ok(Json(json!({})))
 }
 
@@ -150,6 +150,6 @@ fn written_format(format: ReplyFormat) -> Value {
     json!({ "name": format.name, "json_schema": schema })
 }
 
-fn failed(error: &StoreError) -> Fault {
-    Fault::of_class(error.class(), with_causes(error))
+fn failed(error: &StoreError) -> HttpFault {
+    HttpFault::of_class(error.class(), with_causes(error))
 }

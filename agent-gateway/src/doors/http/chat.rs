@@ -24,10 +24,10 @@ use tokio_stream::Stream;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Door;
-use super::faults::Fault;
+use super::faults::HttpFault;
 use super::guests::Guest;
 use super::reading::{self, Asked};
-use super::terms::Terms;
+use super::terms::AskTerms;
 use super::writing::Completion;
 use crate::decide_error::DecideError;
 use crate::decision::Request;
@@ -39,7 +39,7 @@ const HEADERS_WITHIN: Duration = Duration::from_secs(1);
 /// Proxies cut connections that are silent for half a minute or a minute.
 const COMMENT_EVERY: Duration = Duration::from_secs(10);
 
-type Deciding = Pin<Box<dyn Future<Output = Result<Completion, Fault>> + Send>>;
+type PendingDecision = Pin<Box<dyn Future<Output = Result<Completion, HttpFault>> + Send>>;
 
 /// `POST /v1/chat/completions`.
 pub(super) async fn complete(
@@ -47,10 +47,10 @@ pub(super) async fn complete(
     guest: Guest,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Response, Fault> {
-    let body = body.map_err(|rejection| Fault::of_body(&rejection))?;
+) -> Result<Response, HttpFault> {
+    let body = body.map_err(|rejection| HttpFault::of_body(&rejection))?;
     let name = door.unique_name();
-    let mut terms = Terms::read(&headers, &guest, &name)?;
+    let mut terms = AskTerms::read(&headers, &guest, &name)?;
     let fallback_models = std::mem::take(&mut terms.fallback_models);
     let asked = reading::read(&headers, &body, fallback_models)?;
     drop(body);
@@ -60,7 +60,7 @@ pub(super) async fn complete(
         include_usage,
     } = asked;
     let id = format!("chatcmpl-{name}");
-    let deciding: Deciding = Box::pin(decide(door, terms, request, headers, id));
+    let deciding: PendingDecision = Box::pin(decide(door, terms, request, headers, id));
     if !stream {
         let completion = deciding.await?;
         return Ok((completion.headers(), Json(completion.whole())).into_response());
@@ -83,12 +83,12 @@ pub(super) async fn complete(
 
 async fn decide(
     door: Arc<Door>,
-    terms: Terms,
+    terms: AskTerms,
     request: Request,
     headers: HeaderMap,
     id: String,
-) -> Result<Completion, Fault> {
-    let Terms {
+) -> Result<Completion, HttpFault> {
+    let AskTerms {
         address,
         once,
         caller,
@@ -107,31 +107,31 @@ async fn decide(
     if let Some(parent) = parent.and_then(|parent| parent.to_str().ok()) {
         telemetry::set_parent(&span, parent);
     }
-    let gateway = &door.gateway;
+    let decider = &door.decider;
     let outcome = if once {
-        gateway.decide_once(address, caller, request, span).await
+        decider.decide_once(address, caller, request, span).await
     } else {
-        gateway.decide(address, caller, request, span).await
+        decider.decide(address, caller, request, span).await
     };
     match outcome {
         Ok(answer) => Ok(Completion::new(id, answer)),
-        Err(error) => Err(Fault::from(error.as_ref())),
+        Err(error) => Err(HttpFault::from(error.as_ref())),
     }
 }
 
 /// The same as a task, which ends when what is returned is dropped.
-fn as_task(deciding: Deciding) -> Deciding {
+fn as_task(deciding: PendingDecision) -> PendingDecision {
     let task = AbortOnDropHandle::new(tokio::spawn(deciding));
     Box::pin(async move {
         let ended = task.await;
         // It neither panics nor is it aborted but at the end of the process.
-        ended.unwrap_or_else(|_| Err(Fault::from(&DecideError::Stopping)))
+        ended.unwrap_or_else(|_| Err(HttpFault::from(&DecideError::Stopping)))
     })
 }
 
 /// The events of one stream. Dropping it leaves the decision.
 struct Events {
-    deciding: Option<Deciding>,
+    deciding: Option<PendingDecision>,
     ready: VecDeque<Event>,
     include_usage: bool,
 }
@@ -147,7 +147,7 @@ impl Events {
     }
 
     /// It is not; a comment goes first, so that the headers are sent.
-    fn waiting(deciding: Deciding, include_usage: bool) -> Self {
+    fn waiting(deciding: PendingDecision, include_usage: bool) -> Self {
         Self {
             deciding: Some(deciding),
             ready: VecDeque::from([Event::default().comment("waiting")]),

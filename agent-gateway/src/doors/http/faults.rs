@@ -24,8 +24,7 @@ const RETRY_SECONDS: u64 = 2;
 
 /// Why a request has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
-    /// The HTTP status.
+pub(super) struct HttpFault {
     pub status: StatusCode,
     /// OpenAI's code, for programs.
     pub code: &'static str,
@@ -35,7 +34,7 @@ pub(super) struct Fault {
     pub message: String,
 }
 
-impl Fault {
+impl HttpFault {
     pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -99,7 +98,7 @@ impl Fault {
     }
 }
 
-impl From<&DecideError> for Fault {
+impl From<&DecideError> for HttpFault {
     fn from(error: &DecideError) -> Self {
         let message = with_causes(error);
         if let DecideError::Route(error) = error
@@ -114,7 +113,7 @@ impl From<&DecideError> for Fault {
     }
 }
 
-impl From<AnswerError> for Fault {
+impl From<AnswerError> for HttpFault {
     fn from(error: AnswerError) -> Self {
         let message = with_causes(&error);
         match error {
@@ -126,7 +125,7 @@ impl From<AnswerError> for Fault {
     }
 }
 
-impl Fault {
+impl HttpFault {
     /// Statuses for the classes of the shared table.
     pub(super) fn of_class(class: ErrorClass, message: String) -> Self {
         let (status, code) = match class {
@@ -147,7 +146,7 @@ impl Fault {
     }
 }
 
-impl IntoResponse for Fault {
+impl IntoResponse for HttpFault {
     fn into_response(self) -> Response {
         let passes = self.status == StatusCode::SERVICE_UNAVAILABLE;
         let mut response = (self.status, axum::Json(self.body())).into_response();

@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use secrecy::SecretString;
 
 use super::Door;
-use super::faults::Fault;
+use super::faults::HttpFault;
 
 /// The team of those who need no token.
 const DEFAULT_TEAM: &str = "default";
@@ -32,16 +32,16 @@ impl Guest {
 }
 
 impl FromRequestParts<Arc<Door>> for Guest {
-    type Rejection = Fault;
+    type Rejection = HttpFault;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Arc<Door>) -> Result<Self, Fault> {
-        let tokens = &door.gateway.team_tokens;
+    async fn from_request_parts(parts: &mut Parts, door: &Arc<Door>) -> Result<Self, HttpFault> {
+        let tokens = &door.team_tokens;
         if tokens.is_empty() && door.loopback {
             return open_to_this_machine(parts);
         }
         let shown = parts.headers.get(AUTHORIZATION);
         let shown = shown.ok_or_else(|| {
-            Fault::unauthorized(
+            HttpFault::unauthorized(
                 "this gateway wants the bearer token of a team: send the header \
                  \"authorization: Bearer TOKEN\"",
             )
@@ -53,7 +53,7 @@ impl FromRequestParts<Arc<Door>> for Guest {
                 team,
                 anybody: false,
             }),
-            None => Err(Fault::unauthorized(
+            None => Err(HttpFault::unauthorized(
                 "no team of this gateway has this bearer token: ask whoever runs it for yours",
             )),
         }
@@ -70,11 +70,11 @@ fn bearer(header: &str) -> Option<SecretString> {
 
 /// A page in a browser of this machine must not get in under a name of its own
 /// that leads here.
-fn open_to_this_machine(parts: &Parts) -> Result<Guest, Fault> {
+fn open_to_this_machine(parts: &Parts) -> Result<Guest, HttpFault> {
     let header = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
     let host = header.or(parts.uri.authority().map(|authority| authority.as_str()));
     if host.is_some_and(|host| !is_this_machine(host)) {
-        return Err(Fault::unauthorized(
+        return Err(HttpFault::unauthorized(
             "a gateway without tokens is only for its own machine: call it localhost or \
              127.0.0.1, or give teams tokens",
         ));

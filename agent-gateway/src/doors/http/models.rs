@@ -9,15 +9,15 @@ use axum::extract::{Path, State};
 use serde_json::{Value, json};
 
 use super::Door;
-use super::faults::Fault;
+use super::faults::HttpFault;
 use super::guests::Guest;
-use crate::config::ResolvedModel;
+use crate::catalogue::ResolvedModel;
 use crate::decide_error::DecideError;
 use crate::routes::RouteError;
 
 /// `GET /v1/models`.
 pub(super) async fn list(State(door): State<Arc<Door>>, _guest: Guest) -> Json<Value> {
-    let config = door.gateway.decider.routes.config();
+    let config = door.decider.routes.config();
     let models = config.model_names().filter_map(|name| {
         let model = config.resolve_without_keys(name).ok()?;
         Some(written(&model))
@@ -31,10 +31,11 @@ pub(super) async fn one(
     State(door): State<Arc<Door>>,
     _guest: Guest,
     Path(id): Path<String>,
-) -> Result<Json<Value>, Fault> {
-    let config = door.gateway.decider.routes.config();
+) -> Result<Json<Value>, HttpFault> {
+    let config = door.decider.routes.config();
     let model = config.resolve_without_keys(&id);
-    let model = model.map_err(|error| Fault::from(&DecideError::from(RouteError::from(error))))?;
+    let model =
+        model.map_err(|error| HttpFault::from(&DecideError::from(RouteError::from(error))))?;
     Ok(Json(written(&model)))
 }
 

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::faults::Fault;
+use super::faults::HttpFault;
 use crate::decision::{Message, ReplyFormat, Request, Role};
 
 /// What was asked, and how the answer should come.
@@ -30,16 +30,16 @@ pub(super) struct Asked {
 const UNSUPPORTED: &str = "is not supported by this gateway, leave it out";
 
 #[derive(Deserialize)]
-struct Body {
+struct ChatBody {
     model: String,
-    messages: Vec<BodyMessage>,
+    messages: Vec<ChatMessage>,
     temperature: Option<f64>,
     top_p: Option<f64>,
     max_tokens: Option<u32>,
     max_completion_tokens: Option<u32>,
     seed: Option<i64>,
     stop: Option<Stop>,
-    response_format: Option<BodyFormat>,
+    response_format: Option<ChatFormat>,
     reasoning_effort: Option<String>,
     logprobs: Option<bool>,
     top_logprobs: Option<u32>,
@@ -67,16 +67,16 @@ struct Others {
 }
 
 #[derive(Deserialize)]
-struct BodyMessage {
+struct ChatMessage {
     role: String,
-    content: Option<Content>,
+    content: Option<ChatContent>,
     tool_calls: Option<Value>,
     function_call: Option<Value>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Content {
+enum ChatContent {
     Text(String),
     Parts(Vec<Value>),
 }
@@ -95,13 +95,13 @@ struct StreamOptions {
 }
 
 #[derive(Deserialize)]
-struct BodyFormat {
+struct ChatFormat {
     r#type: String,
-    json_schema: Option<BodySchema>,
+    json_schema: Option<ChatSchema>,
 }
 
 #[derive(Deserialize)]
-struct BodySchema {
+struct ChatSchema {
     name: String,
     schema: Option<Box<RawValue>>,
 }
@@ -111,11 +111,11 @@ pub(super) fn read(
     headers: &HeaderMap,
     bytes: &Bytes,
     fallback_models: Vec<String>,
-) -> Result<Asked, Fault> {
-    let body: Body = read_json(headers, bytes)?;
+) -> Result<Asked, HttpFault> {
+    let body: ChatBody = read_json(headers, bytes)?;
     body.others.check()?;
     if body.messages.is_empty() {
-        return Err(Fault::invalid(
+        return Err(HttpFault::invalid(
             "messages",
             "messages is empty, ask something",
         ));
@@ -129,19 +129,22 @@ pub(super) fn read(
         (None, limit) => limit.map(|limit| ("max_tokens", limit)),
     };
     if let Some((field, 0)) = limit {
-        return Err(Fault::invalid(field, format!("{field} must be at least 1")));
+        return Err(HttpFault::invalid(
+            field,
+            format!("{field} must be at least 1"),
+        ));
     }
     let stream = body.stream.unwrap_or(false);
     let logprobs = match (body.logprobs.unwrap_or(false), body.top_logprobs) {
         (true, _) if stream => {
             let text = "logprobs come with whole answers only, leave out stream";
-            return Err(Fault::unsupported("logprobs", text));
+            return Err(HttpFault::unsupported("logprobs", text));
         }
         (true, top) => Some(top.unwrap_or(0)),
         (false, None | Some(0)) => None,
         (false, Some(_)) => {
             let text = "top_logprobs needs logprobs = true";
-            return Err(Fault::invalid("top_logprobs", text));
+            return Err(HttpFault::invalid("top_logprobs", text));
         }
     };
     let seed = body.seed.map(u64::try_from).transpose();
@@ -151,7 +154,7 @@ pub(super) fn read(
         temperature: body.temperature,
         top_p: body.top_p,
         max_output_tokens: limit.map(|(_, limit)| limit),
-        sampling_seed: seed.map_err(|_| Fault::invalid("seed", "seed must not be negative"))?,
+        sampling_seed: seed.map_err(|_| HttpFault::invalid("seed", "seed must not be negative"))?,
         reply_format: match body.response_format {
             Some(format) => read_format(format)?,
             None => None,
@@ -178,7 +181,7 @@ pub(super) fn read(
 pub(super) fn read_json<T: DeserializeOwned>(
     headers: &HeaderMap,
     bytes: &Bytes,
-) -> Result<T, Fault> {
+) -> Result<T, HttpFault> {
     let kind = headers
         .get(CONTENT_TYPE)
         .and_then(|kind| kind.to_str().ok());
@@ -188,7 +191,7 @@ pub(super) fn read_json<T: DeserializeOwned>(
         .next()
         .unwrap_or_default();
     if !essence.trim().eq_ignore_ascii_case("application/json") {
-        return Err(Fault::new(
+        return Err(HttpFault::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "invalid_content_type",
             "send JSON with the header \"content-type: application/json\"",
@@ -199,18 +202,18 @@ pub(super) fn read_json<T: DeserializeOwned>(
         let path = error.path().to_string();
         let reason = error.into_inner();
         if path == "." {
-            Fault::new(
+            HttpFault::new(
                 StatusCode::BAD_REQUEST,
                 "invalid_request",
                 format!("the body cannot be read: {reason}"),
             )
         } else {
-            Fault::invalid(path.clone(), format!("{path}: {reason}"))
+            HttpFault::invalid(path.clone(), format!("{path}: {reason}"))
         }
     })?;
     match reader.end() {
         Ok(()) => Ok(value),
-        Err(reason) => Err(Fault::new(
+        Err(reason) => Err(HttpFault::new(
             StatusCode::BAD_REQUEST,
             "invalid_request",
             format!("the body goes on after its end: {reason}"),
@@ -219,9 +222,9 @@ pub(super) fn read_json<T: DeserializeOwned>(
 }
 
 impl Others {
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Result<(), HttpFault> {
         if self.n.is_some_and(|n| n != 1) {
-            return Err(Fault::unsupported(
+            return Err(HttpFault::unsupported(
                 "n",
                 "n must be 1: every answer is a decision of its own, send as many requests",
             ));
@@ -238,7 +241,10 @@ impl Others {
         ];
         for (field, value) in says_something {
             if value.as_ref().is_some_and(|value| !is_nothing(value)) {
-                return Err(Fault::unsupported(field, format!("{field} {UNSUPPORTED}")));
+                return Err(HttpFault::unsupported(
+                    field,
+                    format!("{field} {UNSUPPORTED}"),
+                ));
             }
         }
         let usual = [
@@ -252,7 +258,10 @@ impl Others {
                 .map_or(std::slice::from_ref(value), Vec::as_slice);
             let is_usual = |one: &Value| one.as_str().is_some_and(|one| usual.contains(&one));
             if !is_nothing(value) && !listed.iter().all(is_usual) {
-                return Err(Fault::unsupported(field, format!("{field} {UNSUPPORTED}")));
+                return Err(HttpFault::unsupported(
+                    field,
+                    format!("{field} {UNSUPPORTED}"),
+                ));
             }
         }
         Ok(())
@@ -271,7 +280,7 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-fn read_message(index: usize, message: BodyMessage) -> Result<Message, Fault> {
+fn read_message(index: usize, message: ChatMessage) -> Result<Message, HttpFault> {
     let field = |name: &str| format!("messages[{index}].{name}");
     for (name, value) in [
         ("tool_calls", &message.tool_calls),
@@ -279,7 +288,7 @@ fn read_message(index: usize, message: BodyMessage) -> Result<Message, Fault> {
     ] {
         if value.as_ref().is_some_and(|value| !is_nothing(value)) {
             let field = field(name);
-            return Err(Fault::unsupported(
+            return Err(HttpFault::unsupported(
                 field.clone(),
                 format!("{field} {UNSUPPORTED}"),
             ));
@@ -295,21 +304,21 @@ fn read_message(index: usize, message: BodyMessage) -> Result<Message, Fault> {
                 "{} is {other:?}; this gateway knows system, developer, user and assistant",
                 field("role")
             );
-            return Err(Fault::unsupported(field("role"), text));
+            return Err(HttpFault::unsupported(field("role"), text));
         }
     };
     let content = match message.content {
-        Some(Content::Text(text)) => text,
-        Some(Content::Parts(parts)) => read_parts(index, &parts)?,
+        Some(ChatContent::Text(text)) => text,
+        Some(ChatContent::Parts(parts)) => read_parts(index, &parts)?,
         None => {
             let text = format!("{} is missing, write a text", field("content"));
-            return Err(Fault::invalid(field("content"), text));
+            return Err(HttpFault::invalid(field("content"), text));
         }
     };
     Ok(Message { role, content })
 }
 
-fn read_parts(index: usize, parts: &[Value]) -> Result<String, Fault> {
+fn read_parts(index: usize, parts: &[Value]) -> Result<String, HttpFault> {
     let mut texts = Vec::with_capacity(parts.len());
     for (part, value) in parts.iter().enumerate() {
         let field = format!("messages[{index}].content[{part}]");
@@ -318,26 +327,26 @@ fn read_parts(index: usize, parts: &[Value]) -> Result<String, Fault> {
             (Some("text"), Some(text)) => texts.push(text),
             (Some("text"), None) => {
                 let message = format!("{field}.text is missing, write a text");
-                return Err(Fault::invalid(field, message));
+                return Err(HttpFault::invalid(field, message));
             }
             (kind, _) => {
                 let kind = kind.unwrap_or("unknown");
                 let message =
                     format!("{field} is of type {kind:?}; this gateway takes parts of type text");
-                return Err(Fault::unsupported(field, message));
+                return Err(HttpFault::unsupported(field, message));
             }
         }
     }
     Ok(texts.join("\n"))
 }
 
-fn read_format(format: BodyFormat) -> Result<Option<ReplyFormat>, Fault> {
+fn read_format(format: ChatFormat) -> Result<Option<ReplyFormat>, HttpFault> {
     match (format.r#type.as_str(), format.json_schema) {
         ("text", _) => Ok(None),
         ("json_object", _) => Ok(Some(ReplyFormat::any_object())),
         (
             "json_schema",
-            Some(BodySchema {
+            Some(ChatSchema {
                 name,
                 schema: Some(schema),
             }),
@@ -345,11 +354,11 @@ fn read_format(format: BodyFormat) -> Result<Option<ReplyFormat>, Fault> {
             name,
             json_schema: schema.get().to_owned(),
         })),
-        ("json_schema", _) => Err(Fault::invalid(
+        ("json_schema", _) => Err(HttpFault::invalid(
             "response_format.json_schema",
             "response_format.json_schema must have a name and a schema",
         )),
-        (other, _) => Err(Fault::unsupported(
+        (other, _) => Err(HttpFault::unsupported(
             "response_format.type",
             format!(
                 "response_format.type is {other:?}; this gateway knows text, json_object and \

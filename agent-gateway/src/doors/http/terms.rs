@@ -8,10 +8,10 @@ use std::str::FromStr;
 
 use axum::http::HeaderMap;
 
-use super::faults::Fault;
+use super::faults::HttpFault;
 use super::guests::Guest;
+use crate::caller::Caller;
 use crate::decision::DecisionAddress;
-use crate::wire::Caller;
 
 /// Long enough for a path of names, short enough for a key.
 const LONGEST_NAME: usize = 200;
@@ -21,7 +21,7 @@ const MOST_FALLBACKS: usize = 8;
 
 /// What the headers say.
 #[derive(Debug)]
-pub(super) struct Terms {
+pub(super) struct AskTerms {
     /// Where the answer belongs.
     pub address: DecisionAddress,
     /// The address was made up for this request and nobody will ask it again.
@@ -32,9 +32,9 @@ pub(super) struct Terms {
     pub fallback_models: Vec<String>,
 }
 
-impl Terms {
+impl AskTerms {
     /// Reads the headers; `fresh` names a decision that has no address.
-    pub(super) fn read(headers: &HeaderMap, guest: &Guest, fresh: &str) -> Result<Self, Fault> {
+    pub(super) fn read(headers: &HeaderMap, guest: &Guest, fresh: &str) -> Result<Self, HttpFault> {
         let team = as_one_part(&guest.team);
         let session = name(headers, "x-agon-session")?;
         let decision = name(headers, "x-agon-decision")?
@@ -76,7 +76,7 @@ impl Terms {
 }
 
 /// `session/seat/index`; the session may hold slashes of its own.
-fn read_decision(text: &str) -> Result<(String, u32, u32), Fault> {
+fn read_decision(text: &str) -> Result<(String, u32, u32), HttpFault> {
     let mut parts = text.rsplitn(3, '/');
     let index = parts.next().and_then(|part| part.parse().ok());
     let seat = parts.next().and_then(|part| part.parse().ok());
@@ -84,14 +84,14 @@ fn read_decision(text: &str) -> Result<(String, u32, u32), Fault> {
         (Some(session), Some(seat), Some(index)) if !session.is_empty() => {
             Ok((session.to_owned(), seat, index))
         }
-        _ => Err(Fault::invalid(
+        _ => Err(HttpFault::invalid(
             "x-agon-decision",
             "the header x-agon-decision must be session/seat/index, such as \"run-7/0/12\"",
         )),
     }
 }
 
-fn fallbacks(headers: &HeaderMap) -> Result<Vec<String>, Fault> {
+fn fallbacks(headers: &HeaderMap) -> Result<Vec<String>, HttpFault> {
     let header = "x-agon-fallback";
     let Some(text) = text(headers, header)? else {
         return Ok(Vec::new());
@@ -100,25 +100,25 @@ fn fallbacks(headers: &HeaderMap) -> Result<Vec<String>, Fault> {
     let models: Vec<String> = models.map(str::to_owned).collect();
     if models.len() > MOST_FALLBACKS {
         let message = format!("the header {header} may name {MOST_FALLBACKS} models at most");
-        return Err(Fault::invalid(header, message));
+        return Err(HttpFault::invalid(header, message));
     }
     Ok(models)
 }
 
-fn number<T: FromStr>(headers: &HeaderMap, header: &'static str) -> Result<Option<T>, Fault> {
+fn number<T: FromStr>(headers: &HeaderMap, header: &'static str) -> Result<Option<T>, HttpFault> {
     let Some(text) = text(headers, header)? else {
         return Ok(None);
     };
     let number = text.trim().parse();
     number.map(Some).map_err(|_| {
-        Fault::invalid(
+        HttpFault::invalid(
             header,
             format!("the header {header} must be a whole number"),
         )
     })
 }
 
-fn name(headers: &HeaderMap, header: &'static str) -> Result<Option<String>, Fault> {
+fn name(headers: &HeaderMap, header: &'static str) -> Result<Option<String>, HttpFault> {
     let Some(text) = text(headers, header)? else {
         return Ok(None);
     };
@@ -128,17 +128,17 @@ fn name(headers: &HeaderMap, header: &'static str) -> Result<Option<String>, Fau
             "the header {header} must be 1 to {LONGEST_NAME} letters, digits or signs without \
              white space"
         );
-        return Err(Fault::invalid(header, message));
+        return Err(HttpFault::invalid(header, message));
     }
     Ok(Some(text.to_owned()))
 }
 
-fn text<'a>(headers: &'a HeaderMap, header: &'static str) -> Result<Option<&'a str>, Fault> {
+fn text<'a>(headers: &'a HeaderMap, header: &'static str) -> Result<Option<&'a str>, HttpFault> {
     let Some(value) = headers.get(header) else {
         return Ok(None);
     };
     value.to_str().map(Some).map_err(|_| {
-        Fault::invalid(
+        HttpFault::invalid(
             header,
             format!("the header {header} holds characters that headers cannot carry"),
         )
@@ -154,14 +154,14 @@ fn as_one_part(team: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read(team: &str, pairs: &[(&'static str, &str)]) -> Result<Terms, Fault> {
+    fn read(team: &str, pairs: &[(&'static str, &str)]) -> Result<AskTerms, HttpFault> {
         let headers = pairs.iter();
         let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
         let guest = Guest {
             team: team.to_owned(),
             anybody: false,
         };
-        Terms::read(&headers.collect(), &guest, "fresh-1")
+        AskTerms::read(&headers.collect(), &guest, "fresh-1")
     }
 
     #[test]

@@ -20,17 +20,17 @@ const SHORTEST: usize = 16;
 #[derive(Default)]
 pub struct TeamTokens {
     /// Absent until somebody needs them.
-    known: RwLock<Option<Vec<Known>>>,
+    known: RwLock<Option<Vec<KnownToken>>>,
 }
 
 #[derive(PartialEq)]
-struct Known {
+struct KnownToken {
     hash: blake3::Hash,
     team: String,
 }
 
 /// Tokens that were read and are not in use yet.
-pub(crate) struct Prepared(Option<Vec<Known>>);
+pub(crate) struct Prepared(Option<Vec<KnownToken>>);
 
 /// Why tokens cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -125,8 +125,8 @@ impl fmt::Debug for TeamTokens {
     }
 }
 
-fn read_all(config: &GatewayConfig) -> Result<Vec<Known>, TokenError> {
-    let mut known: Vec<Known> = Vec::new();
+fn read_all(config: &GatewayConfig) -> Result<Vec<KnownToken>, TokenError> {
+    let mut known: Vec<KnownToken> = Vec::new();
     for team in config.teams() {
         for source in &team.tokens {
             let token = source.read().map_err(|source| TokenError::Unreadable {
@@ -150,7 +150,7 @@ fn read_all(config: &GatewayConfig) -> Result<Vec<Known>, TokenError> {
                     token_source: source.to_string(),
                 });
             }
-            known.push(Known {
+            known.push(KnownToken {
                 hash,
                 team: team.name.clone(),
             });

@@ -151,7 +151,7 @@ fn relapse_goes_on_where_the_last_open_time_ended() {
 #[test]
 fn late_ends_of_older_calls_change_nothing() {
     let (mut breaker, began) = (breaker(), Instant::now());
-    let old: Vec<Round> = (0..100).map(|_| breaker.began(began)).collect();
+    let old: Vec<ProbeRound> = (0..100).map(|_| breaker.began(began)).collect();
     fail(&mut breaker, 5, began);
     let open = breaker.look(began);
     for round in &old[..50] {
@@ -194,7 +194,7 @@ proptest! {
     fn room_is_never_more_than_one_while_not_closed(steps in steps()) {
         let mut breaker = breaker();
         let mut now = Instant::now();
-        let mut under_way: Vec<Round> = Vec::new();
+        let mut under_way: Vec<ProbeRound> = Vec::new();
         for step in steps {
             match step {
                 Step::Begin if breaker.room(now) != Some(0) => under_way.push(breaker.began(now)),

@@ -18,8 +18,7 @@ const LOST: f64 = 0.75;
 const NEWEST: f64 = 0.5;
 /// What a round found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Level {
-    /// The window's size.
+pub(super) struct WindowLevel {
     pub(super) size: f64,
     /// How long an answer of usual length took.
     pub(super) seconds: f64,
@@ -27,17 +26,17 @@ pub(super) struct Level {
 
 /// What rounds found lately.
 #[derive(Debug, Default)]
-pub(super) struct Levels(BTreeMap<i32, Level>);
+pub(super) struct WindowLevels(BTreeMap<i32, WindowLevel>);
 
 /// Whether what `high` has more than `low` is lost in longer answers.
-pub(super) fn brings_nothing(low: &Level, high: &Level) -> bool {
+pub(super) fn brings_nothing(low: &WindowLevel, high: &WindowLevel) -> bool {
     let slower = (high.seconds / low.seconds).ln();
     let larger = (high.size / low.size).ln();
     larger > 0.0 && slower >= LOST * larger
 }
 
-impl Levels {
-    pub(super) fn note(&mut self, found: Level) {
+impl WindowLevels {
+    pub(super) fn note(&mut self, found: WindowLevel) {
         let level = self.0.entry(index(found.size)).or_insert(found);
         level.size = found.size;
         let before = level.seconds;
@@ -45,12 +44,12 @@ impl Levels {
     }
 
     /// Whether a smaller window would get as much done; absent: not known.
-    pub(super) fn brings_nothing(&self, level: &Level) -> Option<bool> {
+    pub(super) fn brings_nothing(&self, level: &WindowLevel) -> Option<bool> {
         self.below(level).map(|low| brings_nothing(&low, level))
     }
 
     /// The next smaller level that stands out from this one.
-    pub(super) fn below(&self, level: &Level) -> Option<Level> {
+    pub(super) fn below(&self, level: &WindowLevel) -> Option<WindowLevel> {
         let highest = index(level.size / CONTRAST);
         let low = self.0.range(..=highest).next_back();
         low.map(|(_, low)| *low)

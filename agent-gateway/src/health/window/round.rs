@@ -11,7 +11,7 @@ const LEAST: f64 = 0.1;
 
 /// Sums over the answers of a round.
 #[derive(Debug, Default)]
-pub(super) struct Round {
+pub(super) struct WindowRound {
     answers: u32,
     when_full: u32,
     seconds: f64,
@@ -20,7 +20,7 @@ pub(super) struct Round {
     tokens_squared: f64,
 }
 
-impl Round {
+impl WindowRound {
     /// An answer; `full`: it came while the window was as good as full.
     pub(super) fn note(&mut self, took: Duration, output_tokens: u64, full: bool) {
         let (seconds, tokens) = (took.as_secs_f64(), output_tokens as f64);

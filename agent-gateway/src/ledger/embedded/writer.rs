@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
+use agon_service_kit::clock::Clock;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::Clock;
 use super::reserve::{BYTES, Reserve, is_about_space};
 use crate::decision::{Decision, DecisionAddress};
 use crate::peers::Turn;
@@ -32,17 +32,17 @@ const FORGET: &str = "
     SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM decisions WHERE session_id = ?1)
     ON CONFLICT (session_id) DO UPDATE SET due_ms = min(due_ms, excluded.due_ms)";
 
-pub(super) type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
+pub(super) type ReplyTo<T> = oneshot::Sender<Result<T, StoreError>>;
 
 /// What the thread is asked to do; see the methods of the ledger.
 pub(super) enum Job {
     Find {
         address: DecisionAddress,
-        answer: Answer<Option<Decision>>,
+        answer: ReplyTo<Option<Decision>>,
     },
     List {
         session_id: String,
-        answer: Answer<Vec<(DecisionAddress, Decision)>>,
+        answer: ReplyTo<Vec<(DecisionAddress, Decision)>>,
     },
     Write(Write),
 }
@@ -52,12 +52,12 @@ pub(super) enum Write {
     Record {
         address: DecisionAddress,
         decision: Box<Decision>,
-        answer: Answer<Decision>,
+        answer: ReplyTo<Decision>,
     },
     Forget {
         session_ids: Vec<String>,
         due_ms: u64,
-        answer: Answer<()>,
+        answer: ReplyTo<()>,
     },
     /// Somebody else's tables.
     Work(Box<dyn Work>),
@@ -75,7 +75,7 @@ pub(super) struct Task<T, F> {
     pub(super) operation: &'static str,
     pub(super) work: Option<F>,
     pub(super) done: Option<T>,
-    pub(super) answer: Answer<T>,
+    pub(super) answer: ReplyTo<T>,
 }
 
 impl<T, F> Work for Task<T, F>

@@ -10,7 +10,7 @@ use super::super::Refusal;
 use super::super::capabilities::Capabilities;
 use super::super::conversation::Conversation;
 use super::super::reading::give_up;
-use crate::config::{OutputLimit, ResolvedModel, StructuredOutput, ThinkingForm};
+use crate::catalogue::{OutputLimit, ResolvedModel, StructuredOutput, ThinkingForm};
 use crate::decision::{ReplyFormat, Request};
 use crate::parameters::{Applied, FormatMode};
 
@@ -18,7 +18,7 @@ use crate::parameters::{Applied, FormatMode};
 /// tool's input has to be.
 pub(super) const WRAPPED_IN: &str = "value";
 
-/// Said to the model with the tool that carries its reply.
+/// Sent to the model with the tool that carries its reply.
 const TOOL_DESCRIPTION: &str = "Gives the answer. Call it exactly once, with the whole answer.";
 
 /// The least that Anthropic lets a model think.
@@ -53,12 +53,12 @@ const KNOW_BUDGETS: [&str; 9] = [
 ];
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct AnthropicBody<'a> {
     model: &'a str,
     max_tokens: u32,
-    messages: Vec<BodyMessage>,
+    messages: Vec<AnthropicMessage>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    system: Option<Content>,
+    system: Option<AnthropicContent>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,32 +76,32 @@ struct Body<'a> {
 }
 
 #[derive(Serialize)]
-struct BodyMessage {
+struct AnthropicMessage {
     role: &'static str,
-    content: Content,
+    content: AnthropicContent,
 }
 
 /// A text, or the same as a block, which alone can say that the conversation up to here is worth
 /// keeping in the provider's cache.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Content {
+enum AnthropicContent {
     Text(String),
-    Blocks([Block; 1]),
+    Blocks([AnthropicBlock; 1]),
 }
 
 #[derive(Serialize)]
-struct Block {
+struct AnthropicBlock {
     r#type: &'static str,
     text: String,
     cache_control: Value,
 }
 
-impl Content {
+impl AnthropicContent {
     fn new(text: String, is_cached: bool) -> Self {
         match is_cached {
             false => Self::Text(text),
-            true => Self::Blocks([Block {
+            true => Self::Blocks([AnthropicBlock {
                 r#type: "text",
                 text,
                 cache_control: json!({"type": "ephemeral"}),
@@ -158,7 +158,7 @@ pub(super) fn build(
     let effort = request.reasoning_effort.as_deref();
     let effort = effort.filter(|_| capabilities.reasoning_effort);
     let effort = effort
-        .map(|effort| Effort::new(model, effort, limit))
+        .map(|effort| AnthropicEffort::new(model, effort, limit))
         .transpose()?
         .unwrap_or_default();
     // Thinking goes with no sampling settings and no forced tool.
@@ -175,13 +175,13 @@ pub(super) fn build(
     let conversation = Conversation::of(&request.messages);
     let tool_bytes = format.map_or(0, |format| format.json_schema.len());
     let (with_system, kept) = cached(model, &conversation, tool_bytes);
-    let body = Body {
+    let body = AnthropicBody {
         model: &model.model,
         max_tokens,
         messages: messages(&conversation, &kept),
         system: conversation
             .system
-            .map(|system| Content::new(system, with_system)),
+            .map(|system| AnthropicContent::new(system, with_system)),
         temperature: request
             .temperature
             .filter(|_| capabilities.temperature && !thinks),
@@ -217,7 +217,7 @@ pub(super) fn build(
     Ok((bytes, applied))
 }
 
-fn messages(conversation: &Conversation, kept: &[usize]) -> Vec<BodyMessage> {
+fn messages(conversation: &Conversation, kept: &[usize]) -> Vec<AnthropicMessage> {
     let last = conversation.turns.len() - 1;
     let turns = conversation.turns.iter().enumerate();
     let messages = turns.map(|(place, turn)| {
@@ -226,9 +226,9 @@ fn messages(conversation: &Conversation, kept: &[usize]) -> Vec<BodyMessage> {
             true => turn.text.trim_end(),
             false => &turn.text,
         };
-        BodyMessage {
+        AnthropicMessage {
             role: if turn.by_model { "assistant" } else { "user" },
-            content: Content::new(text.to_owned(), kept.contains(&place)),
+            content: AnthropicContent::new(text.to_owned(), kept.contains(&place)),
         }
     });
     messages.collect()
@@ -277,14 +277,14 @@ fn wrapped(mut schema: Value) -> Value {
 
 /// An effort in the fields of the protocol.
 #[derive(Default)]
-struct Effort {
+struct AnthropicEffort {
     thinking: Option<Value>,
     output_config: Option<Value>,
     /// The same in words.
     said: Option<String>,
 }
 
-impl Effort {
+impl AnthropicEffort {
     fn new(model: &ResolvedModel, effort: &str, limit: OutputLimit) -> Result<Self, Refusal> {
         if effort == "none" {
             return Ok(Self {

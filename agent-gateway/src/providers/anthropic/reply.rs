@@ -52,12 +52,12 @@ pub(super) fn read(request: &Request, incoming: &Incoming) -> Result<Reply, Refu
 /// may matter to whoever reads it.
 fn tool_input(format: &ReplyFormat, blocks: &[Value], body: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
-    struct Message<'a> {
+    struct ReplyMessage<'a> {
         #[serde(borrow)]
-        content: Vec<Block<'a>>,
+        content: Vec<ReplyBlock<'a>>,
     }
     #[derive(Deserialize)]
-    struct Block<'a> {
+    struct ReplyBlock<'a> {
         #[serde(borrow)]
         input: Option<&'a RawValue>,
     }
@@ -70,7 +70,7 @@ fn tool_input(format: &ReplyFormat, blocks: &[Value], body: &[u8]) -> Option<Str
         .iter()
         .position(|block| block["type"] == "tool_use" && block["name"] == *format.name)?;
     let wrapped = body::schema(format).is_ok_and(|schema| !body::is_object(&schema));
-    if let Ok(message) = serde_json::from_slice::<Message<'_>>(body)
+    if let Ok(message) = serde_json::from_slice::<ReplyMessage<'_>>(body)
         && let Some(input) = message.content.get(at).and_then(|block| block.input)
     {
         if !wrapped {

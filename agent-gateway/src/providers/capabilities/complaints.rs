@@ -5,8 +5,8 @@
 
 use serde_json::Value;
 
+use super::super::error_body::error_in;
 use super::super::http::Incoming;
-use super::super::said::error_in;
 use crate::parameters::Parameter;
 
 /// The parameter itself is not taken.

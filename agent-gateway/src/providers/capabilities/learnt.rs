@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+use super::super::error_body::ErrorBody;
 use super::super::http::Incoming;
-use super::super::said::Said;
 use super::super::{LearntRefusal, is_named};
 use super::{Capabilities, Complaint, complaint_about, format_key};
-use crate::config::{ResolvedModel, StructuredOutput};
+use crate::catalogue::{ResolvedModel, StructuredOutput};
 use crate::decision::Request;
 use crate::parameters::Parameter;
 
@@ -86,7 +86,7 @@ impl Learnt {
         let Some(complaint) = complaint_about(model, request, sent, incoming) else {
             return false;
         };
-        let said = Said::read(&incoming.body).text.to_string();
+        let said = ErrorBody::read(&incoming.body).text.to_string();
         tracing::warn!(
             model = model.name,
             ?complaint,

@@ -10,7 +10,7 @@ use super::super::capabilities::Capabilities;
 use super::super::conversation::Conversation;
 use super::super::reading::give_up;
 use super::schema;
-use crate::config::{ResolvedModel, StructuredOutput, ThinkingForm};
+use crate::catalogue::{ResolvedModel, StructuredOutput, ThinkingForm};
 use crate::decision::Request;
 use crate::parameters::{Applied, FormatMode};
 
@@ -40,15 +40,15 @@ const KNOWS_BUDGETS: &str = "gemini-2";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Body {
-    contents: Vec<Content>,
+struct GeminiBody {
+    contents: Vec<GeminiContent>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    system_instruction: Option<Content>,
+    system_instruction: Option<GeminiContent>,
     generation_config: GenerationConfig,
 }
 
 #[derive(Serialize)]
-struct Content {
+struct GeminiContent {
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
     parts: [Part; 1],
@@ -138,7 +138,7 @@ pub(super) fn build(
         logprobs,
         omitted: Vec::new(),
     };
-    let body = Body {
+    let body = GeminiBody {
         contents: conversation
             .turns
             .into_iter()
@@ -155,8 +155,8 @@ pub(super) fn build(
     Ok((bytes, applied))
 }
 
-fn content(role: Option<&'static str>, text: String) -> Content {
-    Content {
+fn content(role: Option<&'static str>, text: String) -> GeminiContent {
+    GeminiContent {
         role,
         parts: [Part { text }],
     }

@@ -6,10 +6,10 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
+use super::super::error_body::{ErrorBody, error_in};
 use super::super::http::Incoming;
 use super::super::judging::{self, Meaning, Rule, Says, rule};
 use super::super::quota;
-use super::super::said::{Said, error_in};
 use super::super::{Refusal, Reply};
 
 use Meaning::{DeadKey, Final, NoQuotaNow, OtherKey, Passing};
@@ -52,7 +52,7 @@ const RULES: [Rule; 22] = [
 pub(super) fn judge(incoming: &Incoming) -> Result<Reply, Refusal> {
     let body = serde_json::from_slice(&incoming.body).unwrap_or(Value::Null);
     let details = Details::read(error_in(&body));
-    let mut said = Said::read(&incoming.body);
+    let mut said = ErrorBody::read(&incoming.body);
     said.codes.extend(details.reasons);
     let mut meaning = judging::meaning(&RULES, incoming.status.as_u16(), &said);
     let mut after = details
@@ -70,7 +70,7 @@ pub(super) fn judge(incoming: &Incoming) -> Result<Reply, Refusal> {
 
 /// The server, or a router before it, said success and put an error inside.
 pub(super) fn inside_success(incoming: &Incoming) -> Option<Refusal> {
-    judging::inside_success(&RULES, incoming, Said::read(&incoming.body))
+    judging::inside_success(&RULES, incoming, ErrorBody::read(&incoming.body))
 }
 
 #[derive(Default)]

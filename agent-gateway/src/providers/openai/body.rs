@@ -9,16 +9,16 @@ use super::super::Refusal;
 use super::super::capabilities::Capabilities;
 use super::super::reading::give_up;
 use crate::catalogue;
-use crate::config::{
+use crate::catalogue::{
     EffortField, OutputLimit, OutputLimitField, ResolvedModel, StructuredOutput, ThinkingForm,
 };
 use crate::decision::{ReplyFormat, Request};
 use crate::parameters::{Applied, FormatMode};
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct OpenAiBody<'a> {
     model: &'a str,
-    messages: Vec<BodyMessage<'a>>,
+    messages: Vec<OpenAiMessage<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,24 +42,24 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     top_logprobs: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<BodyFormat<'a>>,
+    response_format: Option<OpenAiFormat<'a>>,
 }
 
 #[derive(Serialize)]
-struct BodyMessage<'a> {
+struct OpenAiMessage<'a> {
     role: &'static str,
     content: &'a str,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum BodyFormat<'a> {
+enum OpenAiFormat<'a> {
     JsonObject,
-    JsonSchema { json_schema: BodySchema<'a> },
+    JsonSchema { json_schema: OpenAiSchema<'a> },
 }
 
 #[derive(Serialize)]
-struct BodySchema<'a> {
+struct OpenAiSchema<'a> {
     name: &'a str,
     strict: bool,
     schema: &'a RawValue,
@@ -81,7 +81,7 @@ struct TemplateArguments {
 
 /// An effort in the fields of a server.
 #[derive(Default)]
-struct Effort<'a> {
+struct OpenAiEffort<'a> {
     reasoning_effort: Option<&'a str>,
     reasoning: Option<Reasoning<'a>>,
     chat_template_kwargs: Option<TemplateArguments>,
@@ -92,7 +92,7 @@ struct Effort<'a> {
 /// Of the most that may be written, where nothing was added for thoughts.
 const SHARE_OF_THOUGHTS: u32 = 80;
 
-impl<'a> Effort<'a> {
+impl<'a> OpenAiEffort<'a> {
     fn new(model: &ResolvedModel, effort: &'a str, limit: OutputLimit) -> Self {
         let is_off = catalogue::is_off(Some(effort));
         match model.effort_field {
@@ -138,19 +138,19 @@ pub(in super::super) fn build(
         .reasoning_effort
         .as_deref()
         .filter(|_| capabilities.reasoning_effort)
-        .map(|effort| Effort::new(model, effort, output_limit))
+        .map(|effort| OpenAiEffort::new(model, effort, output_limit))
         .unwrap_or_default();
     let (max_tokens, max_completion_tokens) = match capabilities.output_limit_field {
         OutputLimitField::MaxTokens => (limit, None),
         OutputLimitField::MaxCompletionTokens => (None, limit),
     };
     let logprobs = request.logprobs.filter(|_| capabilities.logprobs);
-    let body = Body {
+    let body = OpenAiBody {
         model: &model.model,
         messages: request
             .messages
             .iter()
-            .map(|message| BodyMessage {
+            .map(|message| OpenAiMessage {
                 role: message.role.name(),
                 content: &message.content,
             })
@@ -179,7 +179,7 @@ pub(in super::super) fn build(
         top_p: body.top_p,
         sampling_seed: body.seed,
         max_output_tokens: limit,
-        reply_format: body.response_format.as_ref().map(BodyFormat::mode),
+        reply_format: body.response_format.as_ref().map(OpenAiFormat::mode),
         reasoning_effort: effort.said,
         stop_sequences: !body.stop.is_empty(),
         logprobs,
@@ -190,7 +190,7 @@ pub(in super::super) fn build(
     Ok((bytes, applied))
 }
 
-impl BodyFormat<'_> {
+impl OpenAiFormat<'_> {
     fn mode(&self) -> FormatMode {
         match self {
             Self::JsonObject => FormatMode::JsonObject,
@@ -202,20 +202,20 @@ impl BodyFormat<'_> {
 fn body_format(
     how: StructuredOutput,
     format: &ReplyFormat,
-) -> Result<Option<BodyFormat<'_>>, Refusal> {
+) -> Result<Option<OpenAiFormat<'_>>, Refusal> {
     Ok(match how {
         StructuredOutput::None => None,
-        StructuredOutput::JsonObject => Some(BodyFormat::JsonObject),
-        StructuredOutput::JsonSchema if format.is_any_object() => Some(BodyFormat::JsonObject),
+        StructuredOutput::JsonObject => Some(OpenAiFormat::JsonObject),
+        StructuredOutput::JsonSchema if format.is_any_object() => Some(OpenAiFormat::JsonObject),
         StructuredOutput::JsonSchema => {
             let schema = serde_json::from_str(&format.json_schema)
                 .map_err(|error| give_up(format!("the reply format is not JSON: {error}")))?;
-            let json_schema = BodySchema {
+            let json_schema = OpenAiSchema {
                 name: &format.name,
                 strict: true,
                 schema,
             };
-            Some(BodyFormat::JsonSchema { json_schema })
+            Some(OpenAiFormat::JsonSchema { json_schema })
         }
     })
 }

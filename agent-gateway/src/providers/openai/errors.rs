@@ -5,9 +5,9 @@
 use reqwest::StatusCode;
 use serde_json::Value;
 
+use super::super::error_body::ErrorBody;
 use super::super::http::Incoming;
 use super::super::judging::{self, Meaning, Rule, Says, rule};
-use super::super::said::Said;
 use super::super::{Refusal, Reply};
 
 use Meaning::{DeadKey, Filtered, Final, NoQuotaNow, OtherKey, Passing};
@@ -66,15 +66,15 @@ pub(in super::super) fn judge(incoming: &Incoming) -> Result<Reply, Refusal> {
             ..Reply::default()
         });
     }
-    judging::judge(&RULES, incoming, &Said::read(&incoming.body))
+    judging::judge(&RULES, incoming, &ErrorBody::read(&incoming.body))
 }
 
 /// The server said success and put an error inside, or into its only choice.
 pub(in super::super) fn inside_success(incoming: &Incoming) -> Option<Refusal> {
     let body: Value = serde_json::from_slice(&incoming.body).unwrap_or(Value::Null);
     let said = match &body["choices"][0]["error"] {
-        Value::Null => Said::read(&incoming.body),
-        error => Said::of(error),
+        Value::Null => ErrorBody::read(&incoming.body),
+        error => ErrorBody::of(error),
     };
     judging::inside_success(&RULES, incoming, said)
 }

@@ -9,11 +9,10 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use agon_agent_gateway::GatewayConfig;
-use agon_agent_gateway::config::{ProviderKind, ResolvedModel};
+use agon_agent_gateway::catalogue::{ProviderKind, ResolvedModel};
 use agon_agent_gateway::decision::{Message, ReplyFormat, Request, Role, Usage};
-use agon_agent_gateway::providers::{
-    Arrived, Call, Providers, Refusal, Remedy, Reply, Room, Signals,
-};
+use agon_agent_gateway::limits::{Room, Signals};
+use agon_agent_gateway::providers::{Arrived, Call, Providers, Refusal, Remedy, Reply};
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::Value;

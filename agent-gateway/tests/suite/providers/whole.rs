@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use agon_agent_gateway::config::ProviderKind;
+use agon_agent_gateway::catalogue::ProviderKind;
 use agon_agent_gateway::providers::Providers;
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::{

@@ -75,7 +75,7 @@ fn origins(checked: &CheckedExperiment, config: &GatewayConfig) -> BTreeMap<Stri
             Ok(resolved) => {
                 let known = resolved.origin();
                 Origin {
-                    provider_kind: known.provider_kind.name().to_owned(),
+                    provider_kind: known.provider_kind,
                     endpoint: known.endpoint,
                     provider_model: known.provider_model,
                     additions: known.additions,

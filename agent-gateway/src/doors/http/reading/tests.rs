@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-fn read_value(body: &Value) -> Result<Asked, Fault> {
+fn read_value(body: &Value) -> Result<Asked, HttpFault> {
     let headers = [("content-type", "application/json; charset=utf-8")];
     let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
     let bytes = Bytes::from(body.to_string());

@@ -1,0 +1,207 @@
+//! What the gateway has done and is doing, in numbers: for all, for each
+//! experiment and for each team. Telemetry only, gone with the process. Filled by
+//! `deciding.rs`, read by `status/`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use crate::decision::Usage;
+use crate::metrics;
+use crate::money::NanoDollars;
+
+/// Numbers of everybody, of each experiment and of each team.
+#[derive(Default)]
+pub struct Tallies {
+    all: Arc<Counters>,
+    by_experiment: Mutex<HashMap<String, Arc<Counters>>>,
+    by_team: Mutex<BTreeMap<Arc<str>, Arc<Counters>>>,
+}
+
+#[derive(Default)]
+struct Counters {
+    decided: AtomicU64,
+    from_ledger: AtomicU64,
+    waiting: AtomicU64,
+    in_flight: AtomicU64,
+    requests: AtomicU64,
+    cost: AtomicU64,
+    refused: AtomicU64,
+    usage: Mutex<Usage>,
+}
+
+/// Numbers at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// Decisions recorded.
+    pub decided: u64,
+    /// Decisions that were there already.
+    pub from_ledger: u64,
+    /// Calls waiting for quota now.
+    pub waiting: u64,
+    /// Calls at providers now.
+    pub in_flight: u64,
+    /// Requests sent to providers, retries included.
+    pub requests: u64,
+    /// What the calls cost whose price is known.
+    pub cost: NanoDollars,
+    /// Requests that providers refused for lack of quota or because of the key.
+    pub refused: u64,
+    /// Tokens used.
+    pub usage: Usage,
+}
+
+impl Tallies {
+    /// Where the decisions of a team for an experiment are counted.
+    pub fn tally(&self, experiment_id: &str, team: &str) -> Tally {
+        let mut by_experiment = self.by_experiment.lock();
+        let experiment = match by_experiment.get(experiment_id) {
+            Some(own) => Arc::clone(own),
+            None => Arc::clone(by_experiment.entry(experiment_id.to_owned()).or_default()),
+        };
+        drop(by_experiment);
+        let mut by_team = self.by_team.lock();
+        let (team, own) = match by_team.get_key_value(team) {
+            Some((team, own)) => (Arc::clone(team), Arc::clone(own)),
+            None => {
+                let team: Arc<str> = Arc::from(team);
+                let own = Arc::clone(by_team.entry(Arc::clone(&team)).or_default());
+                (team, own)
+            }
+        };
+        Tally {
+            counters: [Arc::clone(&self.all), experiment, own],
+            team,
+        }
+    }
+
+    /// The teams that have asked since the gateway started, in order of name.
+    pub fn teams(&self) -> Vec<(Arc<str>, Numbers)> {
+        let by_team = self.by_team.lock();
+        by_team
+            .iter()
+            .map(|(team, own)| (Arc::clone(team), own.read()))
+            .collect()
+    }
+
+    /// The numbers of an experiment; of everybody when it has no id.
+    pub fn numbers(&self, experiment_id: &str) -> Numbers {
+        if experiment_id.is_empty() {
+            return self.all.read();
+        }
+        let own = self.by_experiment.lock().get(experiment_id).cloned();
+        own.map(|own| own.read()).unwrap_or_default()
+    }
+}
+
+impl Counters {
+    fn read(&self) -> Numbers {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Numbers {
+            decided: read(&self.decided),
+            from_ledger: read(&self.from_ledger),
+            waiting: read(&self.waiting),
+            in_flight: read(&self.in_flight),
+            requests: read(&self.requests),
+            cost: NanoDollars(read(&self.cost)),
+            refused: read(&self.refused),
+            usage: *self.usage.lock(),
+        }
+    }
+}
+
+/// Counts for everybody, one experiment and one team.
+#[derive(Clone)]
+pub struct Tally {
+    counters: [Arc<Counters>; 3],
+    team: Arc<str>,
+}
+
+impl Tally {
+    /// A decision was recorded after a call.
+    pub fn count_decided(&self, usage: Usage) {
+        for counters in &self.counters {
+            counters.decided.fetch_add(1, Ordering::Relaxed);
+            *counters.usage.lock() += usage;
+        }
+    }
+
+    /// A call was paid for; absent when its price is not known.
+    pub fn count_cost(&self, cost: Option<NanoDollars>) {
+        let cost = cost.unwrap_or_default();
+        for counters in &self.counters {
+            counters.cost.fetch_add(cost.0, Ordering::Relaxed);
+        }
+    }
+
+    /// A decision was in the ledger.
+    pub fn count_from_ledger(&self) {
+        for counters in &self.counters {
+            counters.from_ledger.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A call got what it waited for, and takes so many tokens.
+    pub fn count_granted(&self, waited: Duration, tokens: u64) {
+        metrics::observe_quota_wait(&self.team, waited);
+        metrics::count_granted(&self.team, tokens);
+    }
+
+    /// A provider refused a call for lack of quota or because of the key.
+    pub fn count_refused(&self, provider: &str, model: &str) {
+        for counters in &self.counters {
+            counters.refused.fetch_add(1, Ordering::Relaxed);
+        }
+        metrics::count_refusal(provider, model, &self.team);
+    }
+
+    /// A call waits for quota while the guard lives.
+    pub fn waiting(&self) -> Present<'_> {
+        Present::enter(self, |counters| &counters.waiting, metrics::move_waiting)
+    }
+
+    /// A call is at a provider while the guard lives.
+    pub fn at_provider(&self) -> Present<'_> {
+        for counters in &self.counters {
+            counters.requests.fetch_add(1, Ordering::Relaxed);
+        }
+        Present::enter(
+            self,
+            |counters| &counters.in_flight,
+            metrics::move_in_flight,
+        )
+    }
+}
+
+/// Counts one call as present until it is dropped.
+pub struct Present<'a> {
+    tally: &'a Tally,
+    counter: fn(&Counters) -> &AtomicU64,
+    gauge: fn(f64),
+}
+
+impl<'a> Present<'a> {
+    fn enter(tally: &'a Tally, counter: fn(&Counters) -> &AtomicU64, gauge: fn(f64)) -> Self {
+        for counters in &tally.counters {
+            counter(counters).fetch_add(1, Ordering::Relaxed);
+        }
+        gauge(1.0);
+        Self {
+            tally,
+            counter,
+            gauge,
+        }
+    }
+}
+
+impl Drop for Present<'_> {
+    fn drop(&mut self) {
+        for counters in &self.tally.counters {
+            (self.counter)(counters).fetch_sub(1, Ordering::Relaxed);
+        }
+        (self.gauge)(-1.0);
+    }
+}
