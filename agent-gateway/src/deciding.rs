@@ -74,8 +74,8 @@ pub struct Question {
     pub paid: DecisionCost,
     /// A slow call of it was made once more.
     pub hedged: AtomicBool,
-    /// Its claim of the address.
-    pub holding: Arc<Holding>,
+    /// Its claim of the address; absent where nobody else can ask under it, now or later.
+    pub holding: Option<Arc<Holding>>,
 }
 
 /// How far a chain of models got.
@@ -239,7 +239,7 @@ impl Decider {
             applied: Some(Box::new(reply.applied)),
             logprobs: (!reply.logprobs.is_empty()).then(|| Box::new(Logprobs(reply.logprobs))),
         };
-        let record = self.recorder.record(&question.address, &decision);
+        let record = self.record(question, decision);
         // The cost goes first: a crash in between may leave a cost without its
         // decision, which is paid again then, but no decision without its cost.
         let pay = self.pay(question, &payment, charged);
@@ -251,6 +251,19 @@ impl Decider {
         lane.line
             .settle_later(&attempt.reservation, used, cost, reply.signals);
         self.stands(question, standing?)
+    }
+
+    /// Returns what stands under the address once it is recorded. Nobody can ask for what stands
+    /// under an address that was made up for one request, so that goes into no ledger.
+    async fn record(
+        &self,
+        question: &Question,
+        decision: Decision,
+    ) -> Result<Decision, DecideError> {
+        match question.holding {
+            Some(_) => self.recorder.record(&question.address, &decision).await,
+            None => Ok(decision),
+        }
     }
 
     /// What is recorded is what everybody gets, unless it answers another request.

@@ -22,6 +22,7 @@ use crate::fairness::queue::{FairQueue, Place};
 use crate::health::Permit;
 use crate::keys::KeyId;
 use crate::outbox::{Outbox, OutboxMessage};
+use crate::store_error::StoreError;
 
 use crate::limits::Signals;
 use lane::LaneKey;
@@ -50,6 +51,8 @@ pub struct Want {
     pub patience: Duration,
     /// Only if it can be had at once.
     pub only_now: bool,
+    /// Do not wait for a store that is away.
+    pub leaves_without_store: bool,
 }
 
 /// How waiting ended.
@@ -68,6 +71,8 @@ pub enum Admitted {
     QuotaLater(Duration),
     /// It cannot be had at once.
     NotNow,
+    /// The store of the limits is away, and the caller does not wait for it.
+    StoreAway(StoreError),
     /// The model is no longer configured.
     Closed,
 }

@@ -165,6 +165,8 @@ impl Decider {
             has_alternative: false,
             patience: Duration::ZERO,
             only_now: false,
+            // Who has an address is told by its claim, and waits once it has it.
+            leaves_without_store: question.holding.is_none(),
         }
     }
 
@@ -217,6 +219,7 @@ impl Decider {
                 return Err(DecideError::QuotaLater { model, wait });
             }
             Admitted::CircuitOpen => return Err(DecideError::CircuitOpen { model: model() }),
+            Admitted::StoreAway(error) => return Err(error.into()),
             Admitted::NotNow | Admitted::Closed => {
                 return Err(DecideError::ModelGone { model: model() });
             }

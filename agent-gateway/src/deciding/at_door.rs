@@ -126,7 +126,7 @@ impl Decider {
             applied: None,
             logprobs: None,
         };
-        let standing = self.recorder.record(&question.address, &decision);
+        let standing = self.record(question, decision);
         self.stands(question, standing.await?)
     }
 }

@@ -69,11 +69,14 @@ impl Decider {
         let Question {
             address, digest, ..
         } = question;
+        let Some(holding) = &question.holding else {
+            return Ok(None);
+        };
         let mut delays = Delays::new(ELSEWHERE_DELAYS);
         loop {
-            let claim = self.claim_once(question).await;
+            let claim = self.claim_once(question, holding).await;
             if claim.as_ref().is_err_and(StoreError::may_be_done) {
-                self.outbox.post(self.release(question));
+                self.outbox.post(self.release(question, holding));
             }
             match claim? {
                 Claim::Granted => return Ok(None),
@@ -96,7 +99,7 @@ impl Decider {
 
     /// Renews the claim until dropped.
     pub(super) async fn keep_claim(&self, question: &Question) -> Infallible {
-        let Some(every) = self.ledger.renew_every() else {
+        let (Some(every), Some(holding)) = (self.ledger.renew_every(), &question.holding) else {
             return std::future::pending().await;
         };
         let mut pause = every;
@@ -104,7 +107,7 @@ impl Decider {
             tokio::time::sleep(pause).await;
             pause = every;
             // Boxed, so that the pause, in which thousands are, needs little room.
-            if let Err(error) = Box::pin(self.renew_claim(question)).await {
+            if let Err(error) = Box::pin(self.renew_claim(question, holding)).await {
                 pause = every.min(RENEW_AGAIN);
                 if let Some(failures) = self.unrenewed.note() {
                     let (address, error) = (&question.address, with_causes(&error));
@@ -117,8 +120,11 @@ impl Decider {
     /// Looks whether the address is still ours, if there is any doubt: a renewal
     /// failed or is overdue.
     pub(super) async fn check_claim(&self, question: &Question) -> Result<(), DecideError> {
-        let sure = question.holding.is_sure();
-        if sure || self.ledger.renew_every().is_none() || self.renew_claim(question).await? {
+        let Some(holding) = &question.holding else {
+            return Ok(());
+        };
+        let sure = holding.is_sure() || self.ledger.renew_every().is_none();
+        if sure || self.renew_claim(question, holding).await? {
             return Ok(());
         }
         Err(DecideError::ClaimLost {
@@ -128,12 +134,14 @@ impl Decider {
 
     /// Gives the claim back; later, when that fails now.
     pub(super) async fn release_claim(&self, question: &Question) {
-        // One that fails stays in the outbox.
-        let _ = self.outbox.send(self.release(question)).await;
+        if let Some(holding) = &question.holding {
+            // One that fails stays in the outbox.
+            let _ = self.outbox.send(self.release(question, holding)).await;
+        }
     }
 
-    fn release(&self, question: &Question) -> OutboxMessage {
-        let (address, holder) = (question.address.clone(), question.holding.holder.clone());
+    fn release(&self, question: &Question, holding: &Holding) -> OutboxMessage {
+        let (address, holder) = (question.address.clone(), holding.holder.clone());
         let key = format!("{address} {holder}");
         let holds = (Arc::clone(&self.ledger), address, holder);
         let release = |(ledger, address, holder): (Arc<dyn Ledger>, DecisionAddress, String)| async move {
@@ -144,36 +152,46 @@ impl Decider {
 
     /// Renews the claim, or takes it again if it is gone and nobody else has it.
     /// Says whether it is ours now.
-    async fn renew_claim(&self, question: &Question) -> Result<bool, StoreError> {
-        let holding = &question.holding;
+    async fn renew_claim(
+        &self,
+        question: &Question,
+        holding: &Holding,
+    ) -> Result<bool, StoreError> {
         let began = Instant::now();
         // Whatever comes of it: until it is known, nobody may be sure.
         let renewed = self.ledger.renew(&question.address, &holding.holder).await;
         if let Ok(true) = renewed {
-            self.be_sure(question, began);
+            self.be_sure(holding, began);
             return Ok(true);
         }
         *holding.sure_until.lock() = None;
         renewed?;
-        Ok(matches!(self.claim_once(question).await?, Claim::Granted))
+        Ok(matches!(
+            self.claim_once(question, holding).await?,
+            Claim::Granted
+        ))
     }
 
-    async fn claim_once(&self, question: &Question) -> Result<Claim, StoreError> {
+    async fn claim_once(
+        &self,
+        question: &Question,
+        holding: &Holding,
+    ) -> Result<Claim, StoreError> {
         let Question {
             address, digest, ..
         } = question;
         let began = Instant::now();
-        let holder = &question.holding.holder;
+        let holder = &holding.holder;
         let claim = self.ledger.claim(address, digest, holder).await?;
         if claim == Claim::Granted {
-            self.be_sure(question, began);
+            self.be_sure(holding, began);
         }
         Ok(claim)
     }
 
     /// A claim lasts three renewals; one that is late by a whole one is in doubt.
-    fn be_sure(&self, question: &Question, since: Instant) {
+    fn be_sure(&self, holding: &Holding, since: Instant) {
         let every = self.ledger.renew_every().unwrap_or_default();
-        *question.holding.sure_until.lock() = Some(since + every * 2);
+        *holding.sure_until.lock() = Some(since + every * 2);
     }
 }

@@ -181,6 +181,7 @@ impl Decider {
             except: others.take(1).map(|_| avoid.clone()).collect(),
             has_alternative: true,
             only_now: true,
+            leaves_without_store: true,
             ..self.want(question, &route)
         };
         let (charges, lasts) = (want.charges, want.lasts);
@@ -258,7 +259,7 @@ impl Question {
             tally: self.tally.clone(),
             paid: DecisionCost::default(),
             hedged: AtomicBool::new(true),
-            holding: Arc::clone(&self.holding),
+            holding: self.holding.clone(),
         }
     }
 }

@@ -4,23 +4,17 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
-use agon_service_kit::tasks::{TaskKind, with_causes};
 use futures_util::FutureExt as _;
 use futures_util::future::Either;
 use tracing::{Instrument as _, Span};
 
-use super::{Answer, Decider, Holding, Outcome, Question};
+use super::{Decider, Holding, Outcome, Question};
 use crate::budgets::quote::DecisionCost;
 use crate::caller::Caller;
 use crate::decide_error::DecideError;
 use crate::decision::{DecisionAddress, Request};
 use crate::single_flight::SingleFlightError;
-
-/// Nobody asks again under an address made up for one request; it stays only so
-/// long that somebody can look at what just happened.
-const ONCE_GRACE: Duration = Duration::from_secs(60);
 
 impl Decider {
     /// Decides, or answers with what was decided. The span stands for the
@@ -39,7 +33,7 @@ impl Decider {
     }
 
     /// As [`Decider::decide`], for an address in a session of its own that nobody
-    /// will ask again: it is recorded as any other and forgotten soon after.
+    /// will ask again: it is neither claimed nor recorded.
     pub(crate) fn decide_once(
         self: &Arc<Self>,
         address: DecisionAddress,
@@ -70,7 +64,7 @@ impl Decider {
         let work = move |waiters| {
             let tally = decider.tallies.tally(&caller.experiment_id, &caller.team);
             let question = Box::new(Question {
-                holding: Arc::new(Holding::new(decider.unique_name())),
+                holding: (!once).then(|| Arc::new(Holding::new(decider.unique_name()))),
                 address: question_address,
                 caller,
                 request,
@@ -79,13 +73,7 @@ impl Decider {
                 paid: DecisionCost::default(),
                 hedged: AtomicBool::new(false),
             });
-            async move {
-                let session_id = once.then(|| question.address.session_id.clone());
-                let outcome = decider.answer(question, waiters).await;
-                decider.forget_later(session_id, &outcome);
-                outcome
-            }
-            .instrument(span)
+            async move { decider.answer(question, waiters).await }.instrument(span)
         };
         let joined = self
             .single_flight
@@ -103,19 +91,5 @@ impl Decider {
             };
             Err(Arc::new(error))
         }))
-    }
-
-    /// Beside the answer, which does not wait for it.
-    fn forget_later(&self, session_id: Option<String>, outcome: &Result<Answer, Arc<DecideError>>) {
-        let Some(session_id) = session_id.filter(|_| outcome.is_ok()) else {
-            return;
-        };
-        let ledger = Arc::clone(&self.ledger);
-        self.tasks
-            .spawn(TaskKind::WORK, "forget a decision", async move {
-                if let Err(error) = ledger.forget(&[session_id], ONCE_GRACE).await {
-                    tracing::warn!(error = %with_causes(&error), "decision not forgotten");
-                }
-            });
     }
 }

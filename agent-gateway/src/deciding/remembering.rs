@@ -119,7 +119,7 @@ impl Decider {
         let Question {
             address, digest, ..
         } = question;
-        let joined = self.recorder.record(address, &decision).await?;
+        let joined = self.record(question, decision).await?;
         if joined.request_digest != *digest {
             let other = joined.request_digest;
             return Err(DecideError::conflict(address, other, digest.clone()));

@@ -368,42 +368,35 @@ async fn decision_with_an_address_is_made_once_and_belongs_to_its_team() {
     }
 }
 
+/// Nobody can ask for it again, so no ledger has to be read and written for it.
 #[tokio::test]
-async fn request_without_an_address_is_recorded_and_soon_forgotten() {
+async fn request_without_an_address_is_in_no_ledger_and_its_cost_is_kept() {
     let server = RedisServer::start().await;
-    let house = House::open(Some(Store::Redis(server.url())), "", Arc::new(counted())).await;
-    let response = house
-        .chat(&ask("hi"))
-        .bearer_auth(RED)
-        .send()
-        .await
-        .unwrap();
-    let id = header(&response, "x-request-id")
-        .strip_prefix("chatcmpl-")
-        .unwrap();
-    let session_id = format!("http-once/red/{id}");
-    assert_eq!(house.recorded(&session_id).await, 1);
+    for store in [None, Some(Store::Redis(server.url()))] {
+        let house = House::open(store, "", Arc::new(counted())).await;
+        let send = async || {
+            let sent = house.chat(&ask("hi")).bearer_auth(RED).send().await;
+            let response = sent.unwrap();
+            let id = header(&response, "x-request-id");
+            let id = id.strip_prefix("chatcmpl-").unwrap();
+            format!("http-once/red/{id}")
+        };
+        let (one, other) = (send().await, send().await);
+        assert_ne!(one, other);
+        for session_id in [one, other] {
+            assert_eq!(house.recorded(&session_id).await, 0);
+        }
+        let teams = status(&house.gateway).await.teams;
+        let red = teams.iter().find(|team| team.team == "red").unwrap();
+        assert_eq!(red.decided, 2);
+    }
     let mut connection = server.connection().await;
-    until("it goes within a minute", async || {
-        let mut left = redis::cmd("TTL");
-        let left = left.arg(format!("agon:ledger:{{{session_id}}}"));
-        let left: i64 = left.query_async(&mut connection).await.unwrap();
-        (1..=60).contains(&left)
-    })
-    .await;
-
-    let house = House::open(None, "", Arc::new(counted())).await;
-    house
-        .chat(&ask("hi"))
-        .bearer_auth(RED)
-        .send()
+    let keys: Vec<String> = redis::cmd("KEYS")
+        .arg("agon:*http-once*")
+        .query_async(&mut connection)
         .await
         .unwrap();
-    house.gateway.drain(Duration::from_secs(5)).await;
-    let file = rusqlite::Connection::open(house.folder.path().join("ledger.sqlite")).unwrap();
-    let count = "SELECT count(*) FROM forgotten WHERE session_id LIKE 'http-once/red/%'";
-    let forgotten: i64 = file.query_row(count, [], |row| row.get(0)).unwrap();
-    assert_eq!(forgotten, 1);
+    assert_eq!(keys, [""; 0]);
 }
 
 #[tokio::test]

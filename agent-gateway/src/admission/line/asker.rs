@@ -108,7 +108,14 @@ impl Line {
                     let on_any = candidates.first();
                     entry.call.perhaps = on_any.map(|key| batch.reservation(ask, key));
                 }
-                heads::put_back(&mut self.queue.lock(), open, held_back);
+                let (leaving, staying): (Vec<_>, Vec<_>) = open
+                    .into_iter()
+                    .partition(|entry| entry.call.want.leaves_without_store);
+                for entry in leaving {
+                    self.queue.lock().correct(&entry.place, entry.cost, 0);
+                    self.turn_away(entry.call, Admitted::StoreAway(error.clone()));
+                }
+                heads::put_back(&mut self.queue.lock(), staying, held_back);
                 Next::StoreAway
             }
         }
