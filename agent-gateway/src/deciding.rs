@@ -30,7 +30,7 @@ use crate::budgets::Budgets;
 use crate::budgets::quote::DecisionCost;
 use crate::caller::Caller;
 use crate::decide_error::DecideError;
-use crate::decision::{Decision, DecisionAddress, Logprobs, Request, RequestDigest};
+use crate::decision::{Decision, DecisionAddress, Logprobs, Request, RequestDigest, Usage};
 use crate::door_store::DoorStore;
 use crate::ledger::Ledger;
 use crate::limits::Signals;
@@ -76,6 +76,18 @@ pub struct Question {
     pub hedged: AtomicBool,
     /// Its claim of the address.
     pub holding: Arc<Holding>,
+    /// Those who wait for the answer; absent: what is paid for goes on without them.
+    pub waiters: Option<Waiters<Outcome>>,
+}
+
+impl Question {
+    /// Completes when nobody waits for the answer any more.
+    async fn abandoned(&self) {
+        match &self.waiters {
+            Some(waiters) => waiters.all_gone().await,
+            None => std::future::pending().await,
+        }
+    }
 }
 
 /// How far a chain of models got.
@@ -128,8 +140,8 @@ pub struct Decider {
 impl Decider {
     /// Answers a question, from the ledger or by asking. Boxed, because every
     /// future that passes it on would make room for it once more.
-    async fn answer(&self, question: Box<Question>, waiters: Waiters<Outcome>) -> Outcome {
-        let outcome = self.claim_and_fill(&question, &waiters).await;
+    async fn answer(&self, question: Box<Question>) -> Outcome {
+        let outcome = self.claim_and_fill(&question).await;
         let outcome = outcome.and_then(|answer| has_what_is_required(&question, answer));
         match &outcome {
             Ok(answer) if answer.from_ledger => {
@@ -150,18 +162,14 @@ impl Decider {
         outcome.map_err(Arc::new)
     }
 
-    async fn claim_and_fill(
-        &self,
-        question: &Question,
-        waiters: &Waiters<Outcome>,
-    ) -> Result<Answer, DecideError> {
+    async fn claim_and_fill(&self, question: &Question) -> Result<Answer, DecideError> {
         loop {
             // Boxed but for the wait: thousands wait at once.
-            if let Some(answer) = Box::pin(self.claim(question, waiters)).await? {
+            if let Some(answer) = Box::pin(self.claim(question)).await? {
                 return Ok(answer);
             }
             let filled = tokio::select! {
-                filled = self.fill(question, waiters) => filled,
+                filled = self.fill(question) => filled,
                 never = self.keep_claim(question) => match never {},
             };
             match filled {
@@ -175,16 +183,12 @@ impl Decider {
     }
 
     /// From the content cache, if the caller wants that, or by asking.
-    async fn fill(
-        &self,
-        question: &Question,
-        waiters: &Waiters<Outcome>,
-    ) -> Result<Answer, DecideError> {
-        let duty = match self.remembered(question, waiters).await? {
+    async fn fill(&self, question: &Question) -> Result<Answer, DecideError> {
+        let duty = match self.remembered(question).await? {
             Remembered::Answer(decision) => return self.record_again(question, decision).await,
             Remembered::Nothing(duty) => duty,
         };
-        let filled = self.fill_by_asking(question, waiters).await;
+        let filled = self.fill_by_asking(question).await;
         if let Some(duty) = duty {
             let outcome = filled.as_ref().map(|answer| answer.decision.as_ref());
             self.remember(duty, question, outcome).await;
@@ -192,19 +196,15 @@ impl Decider {
         filled
     }
 
-    async fn fill_by_asking(
-        &self,
-        question: &Question,
-        waiters: &Waiters<Outcome>,
-    ) -> Result<Answer, DecideError> {
+    async fn fill_by_asking(&self, question: &Question) -> Result<Answer, DecideError> {
         // What comes after the wait is boxed: thousands wait at once, and a future
         // is as large as its largest part.
-        match self.ask_in_turn(question, waiters).await? {
+        match self.ask_in_turn(question).await? {
             InTurn::Answered(route, answered) => {
                 Box::pin(self.keep(question, &route, *answered)).await
             }
             InTurn::Door { door, model } => {
-                Box::pin(self.fill_at_door(question, door, model, waiters)).await
+                Box::pin(self.fill_at_door(question, door, model)).await
             }
         }
     }
@@ -250,20 +250,28 @@ impl Decider {
         self.count_settled(lane, &attempt, cost);
         lane.line
             .settle_later(&attempt.reservation, used, cost, reply.signals);
-        self.stands(question, standing?)
+        let standing = standing?;
+        let used = standing.usage;
+        self.stands(question, standing, used)
     }
 
     /// What is recorded is what everybody gets, unless it answers another request.
-    fn stands(&self, question: &Question, standing: Decision) -> Result<Answer, DecideError> {
+    /// Counted with what its call has used.
+    fn stands(
+        &self,
+        question: &Question,
+        standing: Decision,
+        used: Usage,
+    ) -> Result<Answer, DecideError> {
         if standing.request_digest != question.digest {
-            let other = standing.request_digest;
+            let (address, asked) = (&question.address, question.digest.clone());
             return Err(DecideError::conflict(
-                &question.address,
-                other,
-                question.digest.clone(),
+                address,
+                standing.request_digest,
+                asked,
             ));
         }
-        question.tally.count_decided(standing.usage);
+        question.tally.count_decided(used);
         Ok(Answer {
             decision: Arc::new(standing),
             from_ledger: false,
@@ -272,11 +280,7 @@ impl Decider {
 
     /// Asks the model and, when it cannot answer, its fall-backs in their order,
     /// up to a door: whoever is behind it can always answer.
-    async fn ask_in_turn(
-        &self,
-        question: &Question,
-        waiters: &Waiters<Outcome>,
-    ) -> Result<InTurn, DecideError> {
+    async fn ask_in_turn(&self, question: &Question) -> Result<InTurn, DecideError> {
         let Request {
             model,
             fallback_models,
@@ -292,7 +296,7 @@ impl Decider {
             }
             let next = left.next();
             let (route, asked) = self
-                .ask_wherever_it_is(question, model, next.is_some(), waiters)
+                .ask_wherever_it_is(question, model, next.is_some())
                 .await?;
             match (asked, next) {
                 (Ok(answered), _) => return Ok(InTurn::Answered(route, answered)),
@@ -329,11 +333,10 @@ impl Decider {
         question: &Question,
         model: &str,
         has_alternative: bool,
-        waiters: &Waiters<Outcome>,
     ) -> Result<(Arc<Route>, Result<Box<Answered>, DecideError>), DecideError> {
         let mut route = self.routes.find(model)?;
         loop {
-            let asked = self.ask(question, &route, has_alternative, waiters).await;
+            let asked = self.ask(question, &route, has_alternative).await;
             match (asked, self.routes.find(model)) {
                 (Err(DecideError::ModelGone { .. }), Ok(now))
                     if !Arc::ptr_eq(&now.lane, &route.lane) =>
@@ -376,13 +379,13 @@ impl Decider {
     /// stops, and not for nobody.
     async fn unpaid<F: Future>(
         &self,
-        waiters: &Waiters<Outcome>,
+        question: &Question,
         work: F,
     ) -> Result<F::Output, DecideError> {
         tokio::select! {
             biased;
             () = self.stopping.cancelled() => Err(DecideError::Stopping),
-            () = waiters.all_gone() => Err(DecideError::Abandoned),
+            () = question.abandoned() => Err(DecideError::Abandoned),
             output = work => Ok(output),
         }
     }

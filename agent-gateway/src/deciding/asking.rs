@@ -12,7 +12,7 @@ use tracing::Instrument as _;
 use super::attempt::{AdmittedCall, Answered, Ready};
 use super::claimed_usage::limit_to_request;
 use super::retry_budget::RetryBudget;
-use super::{Decider, Outcome, Question};
+use super::{Decider, Question};
 use crate::admission::Charge;
 use crate::admission::charging::{self, Charges};
 use crate::admission::line::lane::Lane;
@@ -27,7 +27,6 @@ use crate::keys::KeyId;
 use crate::metrics;
 use crate::providers::{Arrived, Call, Refusal, Remedy, Reply};
 use crate::routes::Route;
-use crate::single_flight::Waiters;
 
 /// Beyond the timeout of its call an attempt needs only a moment to be settled;
 /// after this its asker has died.
@@ -41,7 +40,6 @@ impl Decider {
         question: &Question,
         route: &Arc<Route>,
         has_alternative: bool,
-        waiters: &Waiters<Outcome>,
     ) -> Result<Box<Answered>, DecideError> {
         let mut retry_budget = RetryBudget::new(
             self.routes
@@ -57,7 +55,7 @@ impl Decider {
                 ..self.want(question, route)
             });
             let ready = self
-                .admit_paid(question, route, want, waiters, &mut retry_budget)
+                .admit_paid(question, route, want, &mut retry_budget)
                 .await?;
             // Boxed, because a call needs far more room than waiting for one, and
             // thousands wait.
@@ -65,7 +63,6 @@ impl Decider {
                 question,
                 route,
                 ready,
-                waiters,
                 &mut retry_budget,
                 &mut tried_in_vain,
             ));
@@ -82,13 +79,12 @@ impl Decider {
         question: &Question,
         route: &Route,
         ready: Ready,
-        waiters: &Waiters<Outcome>,
         retry_budget: &mut RetryBudget,
         tried_in_vain: &mut Vec<KeyId>,
     ) -> Result<Option<Box<Answered>>, DecideError> {
         let lane = &route.lane;
         if self.recorder.is_behind() {
-            let caught_up = self.unpaid(waiters, self.recorder.caught_up()).await;
+            let caught_up = self.unpaid(question, self.recorder.caught_up()).await;
             if let Err(error) = caught_up {
                 self.settle_unasked(lane, &ready).await;
                 return Err(error);
@@ -147,7 +143,7 @@ impl Decider {
             Remedy::Retry(_) | Remedy::RetryUnreadable => {
                 lane.complain(&refusal.reason);
                 retry_budget.check(&route.model.name)?;
-                self.unpaid(waiters, tokio::time::sleep(delay)).await?;
+                self.unpaid(question, tokio::time::sleep(delay)).await?;
             }
         }
         Ok(None)
@@ -183,14 +179,13 @@ impl Decider {
         question: &Question,
         route: &Route,
         want: Box<Want>,
-        waiters: &Waiters<Outcome>,
         retry_budget: &mut RetryBudget,
     ) -> Result<Box<AdmittedCall>, DecideError> {
         let lane = &route.lane;
         let (place, charge) = (self.place(question), want.charges.now);
         let began = Instant::now();
         let (waiting, down) = (question.tally.waiting(), lane.line.down());
-        let admitted = self.unpaid(waiters, lane.line.admit(&place, want)).await?;
+        let admitted = self.unpaid(question, lane.line.admit(&place, want)).await?;
         drop(waiting);
         retry_budget.note_wait(began.elapsed(), lane.line.down().saturating_sub(down));
         let model = || route.model.name.clone();
@@ -209,7 +204,7 @@ impl Decider {
                 });
             }
             Admitted::PatienceOver => {
-                retry_budget.hear(&lane.terms().last_error());
+                retry_budget.take_last_of_others(&lane.terms().last_error());
                 return Err(retry_budget.over(&model()));
             }
             Admitted::QuotaLater(wait) => {

@@ -11,12 +11,11 @@ use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::with_causes;
 use parking_lot::Mutex;
 
-use super::{Answer, Decider, Outcome, Question};
+use super::{Answer, Decider, Question};
 use crate::decide_error::DecideError;
 use crate::decision::DecisionAddress;
 use crate::ledger::{Claim, Ledger};
 use crate::outbox::OutboxMessage;
-use crate::single_flight::Waiters;
 use crate::store_error::StoreError;
 
 /// Looks at an address that another replica is asking about.
@@ -61,11 +60,7 @@ impl Holding {
 impl Decider {
     /// Waits until the address is ours; returns what is recorded there instead. A
     /// question that ends here leaves no claim behind.
-    pub(super) async fn claim(
-        &self,
-        question: &Question,
-        waiters: &Waiters<Outcome>,
-    ) -> Result<Option<Answer>, DecideError> {
+    pub(super) async fn claim(&self, question: &Question) -> Result<Option<Answer>, DecideError> {
         let Question {
             address, digest, ..
         } = question;
@@ -88,7 +83,7 @@ impl Decider {
                 }
                 Claim::HeldElsewhere => {
                     let delay = delays.next_delay().unwrap_or(ELSEWHERE_DELAYS.cap);
-                    self.unpaid(waiters, tokio::time::sleep(delay)).await?;
+                    self.unpaid(question, tokio::time::sleep(delay)).await?;
                 }
             }
         }

@@ -259,6 +259,7 @@ impl Question {
             paid: DecisionCost::default(),
             hedged: AtomicBool::new(true),
             holding: Arc::clone(&self.holding),
+            waiters: None,
         }
     }
 }

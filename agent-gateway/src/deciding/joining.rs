@@ -24,34 +24,13 @@ const ONCE_GRACE: Duration = Duration::from_secs(60);
 
 impl Decider {
     /// Decides, or answers with what was decided. The span stands for the
-    /// decision in traces.
+    /// decision in traces. An address that is `once` is in a session of its own that nobody
+    /// will ask again: it is recorded as any other and forgotten soon after.
+    /// Joins before the future is polled, so that it is small.
     ///
     /// # Errors
     /// As the README's table has it.
     pub(crate) fn decide(
-        self: &Arc<Self>,
-        address: DecisionAddress,
-        caller: Caller,
-        request: Request,
-        span: Span,
-    ) -> impl Future<Output = Outcome> + Send + use<> {
-        self.join(address, caller, request, span, false)
-    }
-
-    /// As [`Decider::decide`], for an address in a session of its own that nobody
-    /// will ask again: it is recorded as any other and forgotten soon after.
-    pub(crate) fn decide_once(
-        self: &Arc<Self>,
-        address: DecisionAddress,
-        caller: Caller,
-        request: Request,
-        span: Span,
-    ) -> impl Future<Output = Outcome> + Send + use<> {
-        self.join(address, caller, request, span, true)
-    }
-
-    /// Joins before the future is polled, so that it is small.
-    fn join(
         self: &Arc<Self>,
         address: DecisionAddress,
         caller: Caller,
@@ -78,10 +57,11 @@ impl Decider {
                 tally,
                 paid: DecisionCost::default(),
                 hedged: AtomicBool::new(false),
+                waiters: Some(waiters),
             });
             async move {
                 let session_id = once.then(|| question.address.session_id.clone());
-                let outcome = decider.answer(question, waiters).await;
+                let outcome = decider.answer(question).await;
                 decider.forget_later(session_id, &outcome);
                 outcome
             }

@@ -10,7 +10,7 @@ use agon_service_kit::backoff::{DelayPolicy, Delays};
 
 use super::attempt::{AdmittedCall, Ready};
 use super::retry_budget::RetryBudget;
-use super::{Decider, Outcome, Question};
+use super::{Decider, Question};
 use crate::admission::Charge;
 use crate::admission::line::Want;
 use crate::admission::line::lane::Lane;
@@ -23,7 +23,6 @@ use crate::decision::Request;
 use crate::limits::Signals;
 use crate::providers::{Arrived, Refusal};
 use crate::routes::Route;
-use crate::single_flight::Waiters;
 
 /// Between tries at a budget store that is away; callers wait, as they do for quota.
 const STORE_DELAYS: DelayPolicy = DelayPolicy {
@@ -44,7 +43,6 @@ impl Decider {
         question: &Question,
         route: &Arc<Route>,
         want: Box<Want>,
-        waiters: &Waiters<Outcome>,
         retry_budget: &mut RetryBudget,
     ) -> Result<Ready, DecideError> {
         // Who cannot pay need not wait for quota first.
@@ -56,7 +54,7 @@ impl Decider {
             doubtful: false,
         };
         let admitted = self
-            .admit_and_hold(question, route, want, waiters, retry_budget, &mut paying)
+            .admit_and_hold(question, route, want, retry_budget, &mut paying)
             .await;
         if admitted.is_err() && paying.doubtful {
             Box::pin(self.money.forget(&paying.attempt)).await;
@@ -74,7 +72,6 @@ impl Decider {
         question: &Question,
         route: &Arc<Route>,
         mut want: Box<Want>,
-        waiters: &Waiters<Outcome>,
         retry_budget: &mut RetryBudget,
         paying: &mut Paying,
     ) -> Result<Ready, DecideError> {
@@ -97,8 +94,7 @@ impl Decider {
             }
             let (charges, lasts) = (want.charges, want.lasts);
             let admitted = {
-                let admission =
-                    pin!(self.admit(question, &route, want.clone(), waiters, retry_budget));
+                let admission = pin!(self.admit(question, &route, want.clone(), retry_budget));
                 give_up_turn_if_long(&mut turn, admission).await?
             };
             // Settings, budgets and prices may have changed while this waited.
@@ -136,7 +132,7 @@ impl Decider {
                 Ok(Err(refusal)) => return Err(refusal.into()),
                 Ok(Ok(HoldOutcome::Wait(scope))) => {
                     let wait = Box::pin(self.money.wait(&scope, turn.take()));
-                    turn = Some(self.unpaid(waiters, wait).await?);
+                    turn = Some(self.unpaid(question, wait).await?);
                 }
                 Ok(Ok(HoldOutcome::Granted(_))) => {}
                 Err(error) => {
@@ -144,7 +140,7 @@ impl Decider {
                     self.money.complain(&error);
                     let delays = delays.get_or_insert_with(|| Box::new(Delays::new(STORE_DELAYS)));
                     let delay = delays.next_delay().unwrap_or(STORE_DELAYS.cap);
-                    self.unpaid(waiters, tokio::time::sleep(delay)).await?;
+                    self.unpaid(question, tokio::time::sleep(delay)).await?;
                 }
             }
         }

@@ -7,13 +7,12 @@ use std::sync::Arc;
 use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::with_causes;
 
-use super::{Answer, Decider, Outcome, Question};
+use super::{Answer, Decider, Question};
 use crate::catalogue::ProviderKind;
 use crate::content_cache::sharing::{Heard, Joined, Leader, Sharing};
 use crate::content_cache::{self, ContentCache, ContentKey};
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, Usage};
-use crate::single_flight::Waiters;
 use crate::store_error::StoreError;
 
 /// The content cache of a gateway.
@@ -61,11 +60,7 @@ impl Memory {
 
 impl Decider {
     /// Looks a question up, or waits for its equal that is being asked.
-    pub(super) async fn remembered(
-        &self,
-        question: &Question,
-        waiters: &Waiters<Outcome>,
-    ) -> Result<Remembered, DecideError> {
+    pub(super) async fn remembered(&self, question: &Question) -> Result<Remembered, DecideError> {
         let Some(replicate) = question.caller.replicate else {
             return Ok(Remembered::Nothing(None));
         };
@@ -84,7 +79,7 @@ impl Decider {
             let joined = self.memory.sharing.join(&question.caller.team, &key);
             let leader = match joined {
                 Joined::Leader(leader) => leader,
-                Joined::Follower(follower) => match self.unpaid(waiters, follower.hear()).await? {
+                Joined::Follower(follower) => match self.unpaid(question, follower.hear()).await? {
                     Heard::Answer(decision) => {
                         return Ok(Remembered::Answer(again(&decision, question)));
                     }
@@ -116,19 +111,8 @@ impl Decider {
         question: &Question,
         decision: Decision,
     ) -> Result<Answer, DecideError> {
-        let Question {
-            address, digest, ..
-        } = question;
-        let joined = self.recorder.record(address, &decision).await?;
-        if joined.request_digest != *digest {
-            let other = joined.request_digest;
-            return Err(DecideError::conflict(address, other, digest.clone()));
-        }
-        question.tally.count_decided(Usage::default());
-        Ok(Answer {
-            decision: Arc::new(joined),
-            from_ledger: false,
-        })
+        let standing = self.recorder.record(&question.address, &decision).await?;
+        self.stands(question, standing, Usage::default())
     }
 
     /// Keeps an answer that stands recorded, if it is fit.

@@ -15,7 +15,7 @@ use redis::ScriptInvocation;
 
 use super::{DoorAnswer, DoorStore, Handed, HandedAnswer, Listing, OpenAsk, WaitingAsk};
 use crate::decision::RequestDigest;
-use crate::redis_script::RedisScript;
+use crate::redis_script::{RedisScript, redis_script};
 use crate::store_error::StoreError;
 
 /// How long an ask outlives the last sign of its replica. Whoever watches sees
@@ -58,17 +58,11 @@ impl RedisDoors {
             connection,
             open_for: OPEN_FOR,
             away: Complaint::default(),
-            publish: RedisScript::new(
-                "publish an ask",
-                include_str!("../scripts/door_publish_v1.lua"),
-            ),
-            tend: RedisScript::new("tend an ask", include_str!("../scripts/door_tend_v1.lua")),
-            leave: RedisScript::new("leave a door", include_str!("../scripts/door_leave_v1.lua")),
-            list: RedisScript::new("list asks", include_str!("../scripts/door_list_v1.lua")),
-            answer: RedisScript::new(
-                "answer at a door",
-                include_str!("../scripts/door_answer_v1.lua"),
-            ),
+            publish: redis_script!("publish an ask", "door_publish_v1"),
+            tend: redis_script!("tend an ask", "door_tend_v1"),
+            leave: redis_script!("leave a door", "door_leave_v1"),
+            list: redis_script!("list asks", "door_list_v1"),
+            answer: redis_script!("answer at a door", "door_answer_v1"),
         }
     }
 

@@ -49,8 +49,12 @@ impl HttpFault {
         let param = Some(param.into());
         Self {
             param,
-            ..Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
+            ..Self::bad_request(message)
         }
+    }
+
+    pub(super) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
     }
 
     /// OpenAI's API has it, and this gateway has not.
@@ -80,8 +84,7 @@ impl HttpFault {
         if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
             return Self::too_large();
         }
-        let message = "the body could not be read to its end, send it again";
-        Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
+        Self::bad_request("the body could not be read to its end, send it again")
     }
 
     /// The body of the answer, also sent within a stream that has begun.

@@ -26,9 +26,6 @@ pub(super) struct Asked {
     pub include_usage: bool,
 }
 
-/// Fields that ask for what a decision does not have, and what to do instead.
-const UNSUPPORTED: &str = "is not supported by this gateway, leave it out";
-
 #[derive(Deserialize)]
 struct ChatBody {
     model: String,
@@ -202,22 +199,16 @@ pub(super) fn read_json<T: DeserializeOwned>(
         let path = error.path().to_string();
         let reason = error.into_inner();
         if path == "." {
-            HttpFault::new(
-                StatusCode::BAD_REQUEST,
-                "invalid_request",
-                format!("the body cannot be read: {reason}"),
-            )
+            HttpFault::bad_request(format!("the body cannot be read: {reason}"))
         } else {
             HttpFault::invalid(path.clone(), format!("{path}: {reason}"))
         }
     })?;
     match reader.end() {
         Ok(()) => Ok(value),
-        Err(reason) => Err(HttpFault::new(
-            StatusCode::BAD_REQUEST,
-            "invalid_request",
-            format!("the body goes on after its end: {reason}"),
-        )),
+        Err(reason) => Err(HttpFault::bad_request(format!(
+            "the body goes on after its end: {reason}"
+        ))),
     }
 }
 
@@ -241,10 +232,7 @@ impl Others {
         ];
         for (field, value) in says_something {
             if value.as_ref().is_some_and(|value| !is_nothing(value)) {
-                return Err(HttpFault::unsupported(
-                    field,
-                    format!("{field} {UNSUPPORTED}"),
-                ));
+                return Err(not_here(field));
             }
         }
         let usual = [
@@ -258,14 +246,17 @@ impl Others {
                 .map_or(std::slice::from_ref(value), Vec::as_slice);
             let is_usual = |one: &Value| one.as_str().is_some_and(|one| usual.contains(&one));
             if !is_nothing(value) && !listed.iter().all(is_usual) {
-                return Err(HttpFault::unsupported(
-                    field,
-                    format!("{field} {UNSUPPORTED}"),
-                ));
+                return Err(not_here(field));
             }
         }
         Ok(())
     }
+}
+
+/// A field that asks for what a decision does not have.
+fn not_here(field: &str) -> HttpFault {
+    let message = format!("{field} is not supported by this gateway, leave it out");
+    HttpFault::unsupported(field, message)
 }
 
 /// What a client sends that names every field and means none.
@@ -287,11 +278,7 @@ fn read_message(index: usize, message: ChatMessage) -> Result<Message, HttpFault
         ("function_call", &message.function_call),
     ] {
         if value.as_ref().is_some_and(|value| !is_nothing(value)) {
-            let field = field(name);
-            return Err(HttpFault::unsupported(
-                field.clone(),
-                format!("{field} {UNSUPPORTED}"),
-            ));
+            return Err(not_here(&field(name)));
         }
     }
     let role = match message.role.as_str() {
