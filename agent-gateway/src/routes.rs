@@ -19,7 +19,6 @@ use crate::admission::line::lane::{Lane, LaneKey, LaneTerms};
 use crate::catalogue::{Origin, ProviderKind, ResolvedModel};
 use crate::config::{ConfigError, GatewayConfig, read_keys};
 use crate::health::KeyHealth;
-use crate::health::breaker::BreakerSettings;
 use crate::keys::{KeyPool, PooledKey};
 use crate::metrics::labels;
 use crate::outbox::Outbox;
@@ -347,7 +346,7 @@ fn health_of(key: &PooledKey, model: &ResolvedModel, before: Option<&LaneTerms>)
         known.key.id == key.id && then == now
     });
     same.map_or_else(
-        || Arc::new(KeyHealth::new(BreakerSettings::default(), now)),
+        || Arc::new(KeyHealth::new(now)),
         |same| Arc::clone(&same.health),
     )
 }
