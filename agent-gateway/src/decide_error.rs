@@ -1,5 +1,5 @@
 //! Why a decision was not made, and what that means on the wire. Made by
-//! `deciding.rs`, turned into statuses by `service.rs` and `doors/http/faults.rs`.
+//! `deciding.rs`, turned into statuses by `service.rs` and `doors/http/api_error.rs`.
 
 use std::time::Duration;
 

@@ -6,7 +6,8 @@
 
 mod asking;
 mod at_door;
-mod attempt;
+mod caching;
+mod calls;
 mod claimed_usage;
 mod claiming;
 mod hedging;
@@ -14,7 +15,6 @@ mod joining;
 mod paying;
 mod provider_calls;
 mod recording;
-mod remembering;
 mod retry_budget;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -40,13 +40,13 @@ use crate::routes::{Route, Routes};
 use crate::single_flight::{SingleFlight, Waiters};
 use crate::tally::{Tallies, Tally};
 
-pub use claiming::Holding;
+pub use caching::SharedCache;
+pub use claiming::ClaimState;
 pub use provider_calls::ProviderCalls;
-pub use recording::{Lost, Recorder};
-pub use remembering::Memory;
+pub use recording::{LostAnswers, Recorder};
 
-use attempt::{AdmittedCall, Answered};
-use remembering::Remembered;
+use caching::CacheLookup;
+use calls::{AdmittedCall, AnsweredCall};
 
 /// What a decision ends with.
 pub type Outcome = Result<Answer, Arc<DecideError>>;
@@ -75,7 +75,7 @@ pub struct Question {
     /// A slow call of it was made once more.
     pub hedged: AtomicBool,
     /// Its claim of the address.
-    pub holding: Arc<Holding>,
+    pub claim: Arc<ClaimState>,
     /// Those who wait for the answer; absent: what is paid for goes on without them.
     pub waiters: Option<Waiters<Outcome>>,
 }
@@ -91,8 +91,8 @@ impl Question {
 }
 
 /// How far a chain of models got.
-enum InTurn {
-    Answered(Arc<Route>, Box<Answered>),
+enum ChainResult {
+    Answered(Arc<Route>, Box<AnsweredCall>),
     /// The next one is a door.
     Door {
         door: String,
@@ -111,7 +111,7 @@ pub struct Decider {
     /// How models are reached.
     pub routes: Routes,
     /// Answers by what was asked.
-    pub memory: Memory,
+    pub content_cache: SharedCache,
     /// Where people and other programs are asked.
     pub doors: Arc<dyn DoorStore>,
     /// What has been counted.
@@ -184,14 +184,14 @@ impl Decider {
 
     /// From the content cache, if the caller wants that, or by asking.
     async fn fill(&self, question: &Question) -> Result<Answer, DecideError> {
-        let duty = match self.remembered(question).await? {
-            Remembered::Answer(decision) => return self.record_again(question, decision).await,
-            Remembered::Nothing(duty) => duty,
+        let duty = match self.look_up(question).await? {
+            CacheLookup::Hit(decision) => return self.record_cached(question, decision).await,
+            CacheLookup::Miss(duty) => duty,
         };
         let filled = self.fill_by_asking(question).await;
         if let Some(duty) = duty {
             let outcome = filled.as_ref().map(|answer| answer.decision.as_ref());
-            self.remember(duty, question, outcome).await;
+            self.keep_in_cache(duty, question, outcome).await;
         }
         filled
     }
@@ -200,10 +200,10 @@ impl Decider {
         // What comes after the wait is boxed: thousands wait at once, and a future
         // is as large as its largest part.
         match self.ask_in_turn(question).await? {
-            InTurn::Answered(route, answered) => {
+            ChainResult::Answered(route, answered) => {
                 Box::pin(self.keep(question, &route, *answered)).await
             }
-            InTurn::Door { door, model } => {
+            ChainResult::Door { door, model } => {
                 Box::pin(self.fill_at_door(question, door, model)).await
             }
         }
@@ -214,9 +214,9 @@ impl Decider {
         &self,
         question: &Question,
         route: &Route,
-        answered: Answered,
+        answered: AnsweredCall,
     ) -> Result<Answer, DecideError> {
-        let Answered {
+        let AnsweredCall {
             reply,
             usage,
             attempt,
@@ -280,7 +280,7 @@ impl Decider {
 
     /// Asks the model and, when it cannot answer, its fall-backs in their order,
     /// up to a door: whoever is behind it can always answer.
-    async fn ask_in_turn(&self, question: &Question) -> Result<InTurn, DecideError> {
+    async fn ask_in_turn(&self, question: &Question) -> Result<ChainResult, DecideError> {
         let Request {
             model,
             fallback_models,
@@ -292,14 +292,14 @@ impl Decider {
             self.check_origin(question, model)?;
             if let Some(door) = self.routes.door(model)? {
                 let model = model.clone();
-                return Ok(InTurn::Door { door, model });
+                return Ok(ChainResult::Door { door, model });
             }
             let next = left.next();
             let (route, asked) = self
                 .ask_wherever_it_is(question, model, next.is_some())
                 .await?;
             match (asked, next) {
-                (Ok(answered), _) => return Ok(InTurn::Answered(route, answered)),
+                (Ok(answered), _) => return Ok(ChainResult::Answered(route, answered)),
                 (Err(error), Some(next)) if error.lets_another_model_try() => {
                     tracing::info!(address = %question.address, %error, next, "asking a fall-back");
                     model = next;
@@ -333,7 +333,7 @@ impl Decider {
         question: &Question,
         model: &str,
         has_alternative: bool,
-    ) -> Result<(Arc<Route>, Result<Box<Answered>, DecideError>), DecideError> {
+    ) -> Result<(Arc<Route>, Result<Box<AnsweredCall>, DecideError>), DecideError> {
         let mut route = self.routes.find(model)?;
         loop {
             let asked = self.ask(question, &route, has_alternative).await;

@@ -159,16 +159,16 @@ impl Tally {
     }
 
     /// A call waits for quota while the guard lives.
-    pub fn waiting(&self) -> Present<'_> {
-        Present::enter(self, |counters| &counters.waiting, metrics::move_waiting)
+    pub fn waiting(&self) -> CountedCall<'_> {
+        CountedCall::enter(self, |counters| &counters.waiting, metrics::move_waiting)
     }
 
     /// A call is at a provider while the guard lives.
-    pub fn at_provider(&self) -> Present<'_> {
+    pub fn at_provider(&self) -> CountedCall<'_> {
         for counters in &self.counters {
             counters.requests.fetch_add(1, Ordering::Relaxed);
         }
-        Present::enter(
+        CountedCall::enter(
             self,
             |counters| &counters.in_flight,
             metrics::move_in_flight,
@@ -177,13 +177,13 @@ impl Tally {
 }
 
 /// Counts one call as present until it is dropped.
-pub struct Present<'a> {
+pub struct CountedCall<'a> {
     tally: &'a Tally,
     counter: fn(&Counters) -> &AtomicU64,
     gauge: fn(f64),
 }
 
-impl<'a> Present<'a> {
+impl<'a> CountedCall<'a> {
     fn enter(tally: &'a Tally, counter: fn(&Counters) -> &AtomicU64, gauge: fn(f64)) -> Self {
         for counters in &tally.counters {
             counter(counters).fetch_add(1, Ordering::Relaxed);
@@ -197,7 +197,7 @@ impl<'a> Present<'a> {
     }
 }
 
-impl Drop for Present<'_> {
+impl Drop for CountedCall<'_> {
     fn drop(&mut self) {
         for counters in &self.tally.counters {
             (self.counter)(counters).fetch_sub(1, Ordering::Relaxed);

@@ -14,7 +14,7 @@ use crate::catalogue::Origin;
 use crate::decision::{
     Decision, DecisionAddress, Message, ReplyFormat, Request, Role, TokenLogprob, Usage,
 };
-use crate::door_store::{DoorAnswer, HandedAnswer, Listing, StandIn, WaitingAsk};
+use crate::door_store::{DoorAnswer, Listing, StandIn, SubmittedAnswer, WaitingAsk};
 use crate::money::{DayError, NanoDollars};
 use crate::parameters::{Applied, FormatMode, Parameter};
 use crate::providers::LearntRefusal;
@@ -278,14 +278,14 @@ pub fn write_listing(listing: Listing) -> v1::WatchDoorResponse {
 }
 
 /// Takes an answer at a door apart.
-pub fn read_answer(wire: v1::AnswerAtDoorRequest) -> Result<HandedAnswer, WireError> {
+pub fn read_answer(wire: v1::AnswerAtDoorRequest) -> Result<SubmittedAnswer, WireError> {
     let address = read_address(wire.address.ok_or(WireError::MissingAddress)?)?;
     let answered_by = if wire.answered_by.is_empty() {
         wire.door.clone()
     } else {
         wire.answered_by
     };
-    Ok(HandedAnswer {
+    Ok(SubmittedAnswer {
         door: wire.door,
         address,
         digest: wire.request_digest.into(),

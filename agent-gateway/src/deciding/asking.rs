@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use agon_service_kit::tasks::with_causes;
 use tracing::Instrument as _;
 
-use super::attempt::{AdmittedCall, Answered, Ready};
+use super::calls::{AdmittedCall, AnsweredCall, ReadyCall};
 use super::claimed_usage::limit_to_request;
 use super::retry_budget::RetryBudget;
 use super::{Decider, Question};
@@ -18,7 +18,7 @@ use crate::admission::charging::{self, Charges};
 use crate::admission::line::lane::Lane;
 use crate::admission::line::{Admitted, Want};
 use crate::admission::messages::key_hold;
-use crate::budgets::quote::{Payment, Used};
+use crate::budgets::quote::{BilledUsage, Payment};
 use crate::decide_error::DecideError;
 use crate::estimate;
 use crate::fairness::queue::Place;
@@ -40,7 +40,7 @@ impl Decider {
         question: &Question,
         route: &Arc<Route>,
         has_alternative: bool,
-    ) -> Result<Box<Answered>, DecideError> {
+    ) -> Result<Box<AnsweredCall>, DecideError> {
         let mut retry_budget = RetryBudget::new(
             self.routes
                 .config()
@@ -78,10 +78,10 @@ impl Decider {
         &self,
         question: &Question,
         route: &Route,
-        ready: Ready,
+        ready: ReadyCall,
         retry_budget: &mut RetryBudget,
         tried_in_vain: &mut Vec<KeyId>,
-    ) -> Result<Option<Box<Answered>>, DecideError> {
+    ) -> Result<Option<Box<AnsweredCall>>, DecideError> {
         let lane = &route.lane;
         if self.recorder.is_behind() {
             let caught_up = self.unpaid(question, self.recorder.caught_up()).await;
@@ -99,7 +99,7 @@ impl Decider {
         }
         let began = Instant::now();
         let (ready, outcome) = self.call_or_hedge(question, ready).await;
-        let Ready {
+        let ReadyCall {
             attempt,
             payment,
             charges,
@@ -295,13 +295,13 @@ impl Decider {
         reply: Reply,
         attempt: Box<AdmittedCall>,
         payment: Box<Payment>,
-    ) -> Answered {
+    ) -> AnsweredCall {
         let usage = reply
             .usage
             .unwrap_or_else(|| estimate::usage(&question.request, &reply.text));
         lane.usage_estimator
             .learn(attempt.charge_rule, &question.request, &usage);
-        Answered {
+        AnsweredCall {
             reply,
             usage,
             attempt,
@@ -335,9 +335,9 @@ impl Decider {
     }
 
     /// An attempt that was allowed and not made.
-    pub(super) async fn settle_unasked(&self, lane: &Lane, ready: &Ready) {
+    pub(super) async fn settle_unasked(&self, lane: &Lane, ready: &ReadyCall) {
         tokio::join!(
-            self.money.settle(&ready.payment, Used::Nothing),
+            self.money.settle(&ready.payment, BilledUsage::Nothing),
             self.give_back(lane, &ready.attempt)
         );
     }

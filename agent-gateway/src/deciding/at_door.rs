@@ -11,7 +11,7 @@ use agon_service_kit::tasks::with_causes;
 use super::{Answer, Decider, Question};
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, Usage};
-use crate::door_store::{DoorAnswer, HandedAnswer, OpenAsk, StandIn};
+use crate::door_store::{DoorAnswer, OpenAsk, StandIn, SubmittedAnswer};
 use crate::store_error::StoreError;
 
 /// Somebody who answers has said all there is to say.
@@ -131,8 +131,8 @@ impl Decider {
 }
 
 /// What the stand-in says.
-fn late(ask: &OpenAsk, stand_in: &StandIn) -> HandedAnswer {
-    HandedAnswer {
+fn late(ask: &OpenAsk, stand_in: &StandIn) -> SubmittedAnswer {
+    SubmittedAnswer {
         door: ask.door.clone(),
         address: ask.address.clone(),
         digest: ask.digest.clone(),

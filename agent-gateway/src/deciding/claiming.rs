@@ -35,13 +35,13 @@ const RENEW_AGAIN: Duration = Duration::from_millis(200);
 const CLAIMS_LAST: Duration = Duration::from_secs(60);
 
 /// What is known of a question's claim.
-pub struct Holding {
+pub struct ClaimState {
     holder: String,
     /// It is ours until then without asking; absent: ask.
     sure_until: Mutex<Option<Instant>>,
 }
 
-impl Holding {
+impl ClaimState {
     /// Nothing is claimed yet; the holder's name is unique among all questions.
     pub fn new(holder: String) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Decider {
     /// Looks whether the address is still ours, if there is any doubt: a renewal
     /// failed or is overdue.
     pub(super) async fn check_claim(&self, question: &Question) -> Result<(), DecideError> {
-        let sure = question.holding.is_sure();
+        let sure = question.claim.is_sure();
         if sure || self.ledger.renew_every().is_none() || self.renew_claim(question).await? {
             return Ok(());
         }
@@ -128,7 +128,7 @@ impl Decider {
     }
 
     fn release(&self, question: &Question) -> OutboxMessage {
-        let (address, holder) = (question.address.clone(), question.holding.holder.clone());
+        let (address, holder) = (question.address.clone(), question.claim.holder.clone());
         let key = format!("{address} {holder}");
         let holds = (Arc::clone(&self.ledger), address, holder);
         let release = |(ledger, address, holder): (Arc<dyn Ledger>, DecisionAddress, String)| async move {
@@ -140,15 +140,15 @@ impl Decider {
     /// Renews the claim, or takes it again if it is gone and nobody else has it.
     /// Says whether it is ours now.
     async fn renew_claim(&self, question: &Question) -> Result<bool, StoreError> {
-        let holding = &question.holding;
+        let state = &question.claim;
         let began = Instant::now();
         // Whatever comes of it: until it is known, nobody may be sure.
-        let renewed = self.ledger.renew(&question.address, &holding.holder).await;
+        let renewed = self.ledger.renew(&question.address, &state.holder).await;
         if let Ok(true) = renewed {
             self.be_sure(question, began);
             return Ok(true);
         }
-        *holding.sure_until.lock() = None;
+        *state.sure_until.lock() = None;
         renewed?;
         Ok(matches!(self.claim_once(question).await?, Claim::Granted))
     }
@@ -158,7 +158,7 @@ impl Decider {
             address, digest, ..
         } = question;
         let began = Instant::now();
-        let holder = &question.holding.holder;
+        let holder = &question.claim.holder;
         let claim = self.ledger.claim(address, digest, holder).await?;
         if claim == Claim::Granted {
             self.be_sure(question, began);
@@ -169,6 +169,6 @@ impl Decider {
     /// A claim lasts three renewals; one that is late by a whole one is in doubt.
     fn be_sure(&self, question: &Question, since: Instant) {
         let every = self.ledger.renew_every().unwrap_or_default();
-        *question.holding.sure_until.lock() = Some(since + every * 2);
+        *question.claim.sure_until.lock() = Some(since + every * 2);
     }
 }

@@ -11,7 +11,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::Either;
 use tracing::{Instrument as _, Span};
 
-use super::{Answer, Decider, Holding, Outcome, Question};
+use super::{Answer, ClaimState, Decider, Outcome, Question};
 use crate::budgets::quote::DecisionCost;
 use crate::caller::Caller;
 use crate::decide_error::DecideError;
@@ -49,7 +49,7 @@ impl Decider {
         let work = move |waiters| {
             let tally = decider.tallies.tally(&caller.experiment_id, &caller.team);
             let question = Box::new(Question {
-                holding: Arc::new(Holding::new(decider.unique_name())),
+                claim: Arc::new(ClaimState::new(decider.unique_name())),
                 address: question_address,
                 caller,
                 request,

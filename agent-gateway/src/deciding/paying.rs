@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 
-use super::attempt::{AdmittedCall, Ready};
+use super::calls::{AdmittedCall, ReadyCall};
 use super::retry_budget::RetryBudget;
 use super::{Decider, Question};
 use crate::admission::Charge;
 use crate::admission::line::Want;
 use crate::admission::line::lane::Lane;
-use crate::budgets::quote::{Payer, Payment, Quote, Used};
+use crate::budgets::quote::{BilledUsage, Payer, Payment, Quote};
 use crate::budgets::store;
 use crate::budgets::{BudgetTurn, HoldOutcome};
 use crate::catalogue::ResolvedModel;
@@ -44,7 +44,7 @@ impl Decider {
         route: &Arc<Route>,
         want: Box<Want>,
         retry_budget: &mut RetryBudget,
-    ) -> Result<Ready, DecideError> {
+    ) -> Result<ReadyCall, DecideError> {
         // Who cannot pay need not wait for quota first.
         // Boxed like all that comes after: thousands wait in between, and a future
         // is as large as its largest part.
@@ -74,7 +74,7 @@ impl Decider {
         mut want: Box<Want>,
         retry_budget: &mut RetryBudget,
         paying: &mut Paying,
-    ) -> Result<Ready, DecideError> {
+    ) -> Result<ReadyCall, DecideError> {
         let mut route = Arc::clone(route);
         // Made when it is needed: thousands wait for quota and few for the budget store.
         let mut delays = None;
@@ -120,7 +120,7 @@ impl Decider {
             };
             let held = Box::pin(self.money.reserve(&paying.attempt, &quote, lasts)).await;
             if let Ok(Ok(HoldOutcome::Granted(payment))) = held {
-                return Ok(Ready {
+                return Ok(ReadyCall {
                     attempt: admitted,
                     payment,
                     charges,
@@ -161,7 +161,7 @@ impl Decider {
     }
 
     /// Charges a call and adds it to what the decision costs.
-    pub(super) async fn pay(&self, question: &Question, payment: &Payment, used: Used) {
+    pub(super) async fn pay(&self, question: &Question, payment: &Payment, used: BilledUsage) {
         question.tally.count_cost(payment.cost(used));
         self.money.settle(payment, used).await;
     }
@@ -175,9 +175,9 @@ impl Decider {
         refusal: &Refusal,
     ) {
         let used = if refusal.arrived == Arrived::PerhapsDone {
-            Used::Perhaps
+            BilledUsage::Unknown
         } else {
-            Used::Nothing
+            BilledUsage::Nothing
         };
         question.paid.add(payment.cost(used));
         self.pay(question, payment, used).await;

@@ -23,11 +23,11 @@ use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Door;
-use super::faults::HttpFault;
-use super::guests::Guest;
-use super::reading::{self, Asked};
-use super::terms::AskTerms;
-use super::writing::Completion;
+use super::agon_headers::AgonHeaders;
+use super::api_error::ApiError;
+use super::auth::Client;
+use super::request::{self, ChatRequest};
+use super::response::Completion;
 use crate::decide_error::DecideError;
 use crate::decision::Request;
 
@@ -38,28 +38,28 @@ const HEADERS_WITHIN: Duration = Duration::from_secs(1);
 /// Proxies cut connections that are silent for half a minute or a minute.
 const COMMENT_EVERY: Duration = Duration::from_secs(10);
 
-type PendingDecision = Pin<Box<dyn Future<Output = Result<Completion, HttpFault>> + Send>>;
+type PendingDecision = Pin<Box<dyn Future<Output = Result<Completion, ApiError>> + Send>>;
 
 /// `POST /v1/chat/completions`.
 pub(super) async fn complete(
     State(door): State<Arc<Door>>,
-    guest: Guest,
+    client: Client,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Response, HttpFault> {
-    let body = body.map_err(|rejection| HttpFault::of_body(&rejection))?;
+) -> Result<Response, ApiError> {
+    let body = body.map_err(|rejection| ApiError::of_body(&rejection))?;
     let name = door.unique_name();
-    let mut terms = AskTerms::read(&headers, &guest, &name)?;
-    let fallback_models = std::mem::take(&mut terms.fallback_models);
-    let asked = reading::read(&headers, &body, fallback_models)?;
+    let mut agon = AgonHeaders::read(&headers, &client, &name)?;
+    let fallback_models = std::mem::take(&mut agon.fallback_models);
+    let asked = request::read(&headers, &body, fallback_models)?;
     drop(body);
-    let Asked {
+    let ChatRequest {
         request,
         stream,
         include_usage,
     } = asked;
     let id = format!("chatcmpl-{name}");
-    let deciding: PendingDecision = Box::pin(decide(door, terms, request, headers, id));
+    let deciding: PendingDecision = Box::pin(decide(door, agon, request, headers, id));
     if !stream {
         let completion = deciding.await?;
         return Ok((completion.headers(), Json(completion.whole())).into_response());
@@ -85,17 +85,17 @@ pub(super) async fn complete(
 
 async fn decide(
     door: Arc<Door>,
-    terms: AskTerms,
+    agon: AgonHeaders,
     request: Request,
     headers: HeaderMap,
     id: String,
-) -> Result<Completion, HttpFault> {
-    let AskTerms {
+) -> Result<Completion, ApiError> {
+    let AgonHeaders {
         address,
         once,
         caller,
         ..
-    } = terms;
+    } = agon;
     let span = tracing::debug_span!(
         "decision",
         experiment_id = caller.experiment_id,
@@ -112,7 +112,7 @@ async fn decide(
     let decided = door.decider.decide(address, caller, request, span, once);
     match decided.await {
         Ok(answer) => Ok(Completion::new(id, answer)),
-        Err(error) => Err(HttpFault::from(error.as_ref())),
+        Err(error) => Err(ApiError::from(error.as_ref())),
     }
 }
 
@@ -122,7 +122,7 @@ fn as_task(deciding: PendingDecision) -> PendingDecision {
     Box::pin(async move {
         let ended = task.await;
         // It neither panics nor is it aborted but at the end of the process.
-        ended.unwrap_or_else(|_| Err(HttpFault::from(&DecideError::Stopping)))
+        ended.unwrap_or_else(|_| Err(ApiError::from(&DecideError::Stopping)))
     })
 }
 

@@ -16,7 +16,7 @@ use crate::providers::Reply;
 use crate::routes::Route;
 
 /// An answer whose attempt is not settled yet.
-pub(super) struct Answered {
+pub(super) struct AnsweredCall {
     /// What the provider said.
     pub reply: Reply,
     /// What it used; our estimate when it does not say.
@@ -57,7 +57,7 @@ impl AdmittedCall {
 }
 
 /// A call that may be made: quota and money are held for it.
-pub(super) struct Ready {
+pub(super) struct ReadyCall {
     pub attempt: Box<AdmittedCall>,
     /// What pays for it.
     pub payment: Box<Payment>,
