@@ -107,7 +107,7 @@ pub struct Decider {
     /// What keeps the limits.
     pub limiter: Arc<dyn Limiter>,
     /// What keeps the budgets.
-    pub money: Budgets,
+    pub budgets: Budgets,
     /// How models are reached.
     pub routes: Routes,
     /// Answers by what was asked.

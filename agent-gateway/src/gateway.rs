@@ -148,7 +148,7 @@ impl Gateway {
             recorder: Recorder::new(Arc::clone(&ledger), tasks.shutdown_token()),
             ledger,
             limiter,
-            money: Budgets::new(budget_store, &owner, outbox.clone()),
+            budgets: Budgets::new(budget_store, &owner, outbox.clone()),
             routes,
             single_flight: Arc::new(SingleFlight::new(tasks.clone())),
             content_cache: SharedCache::new(cache),

@@ -19,7 +19,7 @@ use crate::admission::line::lane::{Lane, LaneKey, LaneTerms};
 use crate::catalogue::{Origin, ProviderKind, ResolvedModel};
 use crate::config::{ConfigError, GatewayConfig, read_keys};
 use crate::health::KeyHealth;
-use crate::keys::{KeyPool, PooledKey};
+use crate::keys::KeyPool;
 use crate::metrics::labels;
 use crate::outbox::Outbox;
 use crate::providers::{LearntRefusal, Providers};
@@ -270,7 +270,7 @@ impl Table {
         if let Some(lane) = lanes.get(&name) {
             return Ok(Arc::clone(lane));
         }
-        let terms = self.terms_of(model, None, means)?;
+        let terms = self.terms_of(model, means)?;
         self.make_room(lanes, model)?;
         let (limiter, outbox) = (Arc::clone(&means.limiter), means.outbox.clone());
         let lane = Lane::new(&name.0, &name.1, &means.owner, limiter, outbox, terms);
@@ -290,22 +290,18 @@ impl Table {
         Ok(lane)
     }
 
-    /// The terms of a model's lane. Keys that were there before keep their health.
-    fn terms_of(
-        &self,
-        model: &ResolvedModel,
-        before: Option<&LaneTerms>,
-        means: &Means,
-    ) -> Result<LaneTerms, RouteError> {
+    /// The terms of a model's lane.
+    fn terms_of(&self, model: &ResolvedModel, means: &Means) -> Result<LaneTerms, RouteError> {
         let kind = model.provider.kind;
         let provider = means.providers.get(kind);
         let provider = provider.ok_or(RouteError::NoProvider { kind })?;
         let pool = self.pool_of(model)?;
+        let adaptive = model.limits.adaptive || model.provider.limits.adaptive;
         let keys = pool.keys().iter().map(|key| LaneKey {
             key: Arc::clone(key),
             limits: model.provider.limits,
             lane_limits: model.limits,
-            health: health_of(key, model, before),
+            health: Arc::new(KeyHealth::new(adaptive)),
         });
         Ok(LaneTerms {
             keys: keys.collect(),
@@ -335,20 +331,6 @@ impl Table {
 
 fn lane_name(model: &ResolvedModel) -> LaneName {
     (model.provider.name.clone(), model.model.to_string())
-}
-
-/// Adaptive concurrency may be switched on or off; then all is found out anew.
-fn health_of(key: &PooledKey, model: &ResolvedModel, before: Option<&LaneTerms>) -> Arc<KeyHealth> {
-    let now = model.limits.adaptive || model.provider.limits.adaptive;
-    let mut known = before.into_iter().flat_map(|terms| &terms.keys);
-    let same = known.find(|known| {
-        let then = known.lane_limits.adaptive || known.limits.adaptive;
-        known.key.id == key.id && then == now
-    });
-    same.map_or_else(
-        || Arc::new(KeyHealth::new(now)),
-        |same| Arc::clone(&same.health),
-    )
 }
 
 #[cfg(test)]

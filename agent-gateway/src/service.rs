@@ -213,7 +213,7 @@ impl AgentGatewayService for GatewayService {
             .map_err(|error| status(ErrorClass::Invalid, &error))?;
         let decider = &self.decider;
         let listed = decider
-            .money
+            .budgets
             .list(&filter, decider.routes.config().team_budgets())
             .await;
         let costs = listed.map_err(|error| status(ErrorClass::Unavailable, &error))?;

@@ -282,8 +282,8 @@ impl Decider {
             },
         };
         metrics::count_request(provider, named, began.elapsed());
-        if let Some(turn) = attempt.turn.take() {
-            turn.ended(said_of_the_server(&outcome), Instant::now());
+        if let Some(permit) = attempt.permit.take() {
+            permit.ended(said_of_the_server(&outcome), Instant::now());
         }
         outcome
     }
@@ -337,7 +337,7 @@ impl Decider {
     /// An attempt that was allowed and not made.
     pub(super) async fn settle_unasked(&self, lane: &Lane, ready: &ReadyCall) {
         tokio::join!(
-            self.money.settle(&ready.payment, BilledUsage::Nothing),
+            self.budgets.settle(&ready.payment, BilledUsage::Nothing),
             self.give_back(lane, &ready.attempt)
         );
     }

@@ -32,8 +32,8 @@ pub(super) struct AdmittedCall {
     pub reservation: Reservation,
     /// The key it uses.
     pub key: LaneKey,
-    /// Its turn there, until the call is over.
-    pub turn: Option<Permit>,
+    /// Its permit there, until the call is over.
+    pub permit: Option<Permit>,
     /// Where it waited.
     pub place: Place,
     /// How it is charged.
@@ -48,7 +48,7 @@ impl AdmittedCall {
         Self {
             reservation: grant.reservation,
             key: grant.key,
-            turn: Some(grant.turn),
+            permit: Some(grant.turn),
             place,
             charge_rule,
             charge,

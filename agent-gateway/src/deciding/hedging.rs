@@ -195,8 +195,8 @@ impl Decider {
             return None;
         };
         let attempt = AdmittedCall::of(*grant, place, terms.charge, charges.now);
-        let paying = self.money.next_attempt();
-        match self.money.reserve(&paying, &quote, lasts).await {
+        let paying = self.budgets.next_attempt();
+        match self.budgets.reserve(&paying, &quote, lasts).await {
             Ok(Ok(HoldOutcome::Granted(payment))) => Some(ReadyCall {
                 attempt: Box::new(attempt),
                 payment,
@@ -206,7 +206,7 @@ impl Decider {
             held => {
                 self.give_back(lane, &attempt).await;
                 if held.is_err() {
-                    self.money.forget(&paying).await;
+                    self.budgets.forget(&paying).await;
                 }
                 None
             }

@@ -50,21 +50,21 @@ impl Decider {
         // is as large as its largest part.
         Box::pin(self.check_money(question, route)).await?;
         let mut paying = Paying {
-            attempt: self.money.next_attempt(),
+            attempt: self.budgets.next_attempt(),
             doubtful: false,
         };
         let admitted = self
             .admit_and_hold(question, route, want, retry_budget, &mut paying)
             .await;
         if admitted.is_err() && paying.doubtful {
-            Box::pin(self.money.forget(&paying.attempt)).await;
+            Box::pin(self.budgets.forget(&paying.attempt)).await;
         }
         admitted
     }
 
     async fn check_money(&self, question: &Question, route: &Route) -> Result<(), DecideError> {
         let quote = self.quote(question, route)?;
-        Ok(self.money.check(&quote).await?)
+        Ok(self.budgets.check(&quote).await?)
     }
 
     async fn admit_and_hold(
@@ -104,8 +104,8 @@ impl Decider {
                 self.give_back(&route.lane, &admitted).await;
                 if std::mem::take(&mut paying.doubtful) {
                     // What may be held would be too little.
-                    self.money.forget(&paying.attempt).await;
-                    paying.attempt = self.money.next_attempt();
+                    self.budgets.forget(&paying.attempt).await;
+                    paying.attempt = self.budgets.next_attempt();
                 }
                 continue;
             }
@@ -118,7 +118,7 @@ impl Decider {
                     return Err(error);
                 }
             };
-            let held = Box::pin(self.money.reserve(&paying.attempt, &quote, lasts)).await;
+            let held = Box::pin(self.budgets.reserve(&paying.attempt, &quote, lasts)).await;
             if let Ok(Ok(HoldOutcome::Granted(payment))) = held {
                 return Ok(ReadyCall {
                     attempt: admitted,
@@ -131,13 +131,13 @@ impl Decider {
             match held {
                 Ok(Err(refusal)) => return Err(refusal.into()),
                 Ok(Ok(HoldOutcome::Wait(scope))) => {
-                    let wait = Box::pin(self.money.wait(&scope, turn.take()));
+                    let wait = Box::pin(self.budgets.wait(&scope, turn.take()));
                     turn = Some(self.unpaid(question, wait).await?);
                 }
                 Ok(Ok(HoldOutcome::Granted(_))) => {}
                 Err(error) => {
                     paying.doubtful = true;
-                    self.money.complain(&error);
+                    self.budgets.complain(&error);
                     let delays = delays.get_or_insert_with(|| Box::new(Delays::new(STORE_DELAYS)));
                     let delay = delays.next_delay().unwrap_or(STORE_DELAYS.cap);
                     self.unpaid(question, tokio::time::sleep(delay)).await?;
@@ -163,7 +163,7 @@ impl Decider {
     /// Charges a call and adds it to what the decision costs.
     pub(super) async fn pay(&self, question: &Question, payment: &Payment, used: BilledUsage) {
         question.tally.count_cost(payment.cost(used));
-        self.money.settle(payment, used).await;
+        self.budgets.settle(payment, used).await;
     }
 
     /// Charges a call that brought no answer: for all it may have used if it may

@@ -81,7 +81,7 @@ impl Routes {
             let resolved = after.config.resolve_without_keys(model);
             let terms = resolved
                 .map_err(RouteError::from)
-                .and_then(|resolved| after.terms_of(&resolved, None, &self.means));
+                .and_then(|resolved| after.terms_of(&resolved, &self.means));
             if let Err(source) = terms
                 && (worked || !known)
             {
@@ -108,7 +108,7 @@ impl Routes {
                 continue;
             }
             let lane = &old.lane;
-            let Ok(terms) = after.terms_of(&model, Some(&lane.terms()), &self.means) else {
+            let Ok(terms) = after.terms_of(&model, &self.means) else {
                 continue;
             };
             let mut lanes = after.lanes.lock();

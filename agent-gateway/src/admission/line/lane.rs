@@ -90,7 +90,8 @@ impl Lane {
     }
 
     /// Exchanges the terms; who waits is served under the new ones. Of a key
-    /// that stays, what is known of its health stays too.
+    /// that stays, what is known of its health stays too, unless adaptive concurrency
+    /// was switched on or off.
     pub fn set_terms(&self, mut terms: LaneTerms) {
         let before = self.terms();
         for key in &mut terms.keys {
