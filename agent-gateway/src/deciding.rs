@@ -369,7 +369,7 @@ impl Decider {
         lane.line.settle(reservation, *used, cost, *signals).await;
     }
 
-    /// A name that no claim or attempt of any replica has had.
+    /// A name that no claim, attempt or request of any replica has had.
     pub(crate) fn unique_name(&self) -> String {
         let number = self.named.fetch_add(1, Ordering::Relaxed);
         format!("{}-{number}", self.owner)

@@ -15,7 +15,6 @@ mod tokens;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use agon_service_kit::http;
 use agon_service_kit::server::Listener;
@@ -68,15 +67,6 @@ struct Door {
     /// Only this machine reaches the port, so a gateway without tokens lets
     /// everybody in.
     loopback: bool,
-    named: AtomicU64,
-}
-
-impl Door {
-    /// A name that no request of any replica has had.
-    fn unique_name(&self) -> String {
-        let number = self.named.fetch_add(1, Ordering::Relaxed);
-        format!("{}-{number}", self.decider.owner)
-    }
 }
 
 /// Serves until shutdown; requests that wait for quota are sent away then.
@@ -101,7 +91,6 @@ pub(crate) fn serve(
         team_tokens,
         store_answers,
         loopback,
-        named: AtomicU64::new(0),
     });
     let (name, shutdown) = ("http door", tasks.shutdown_token());
     let kind = TaskKind::WORK;

@@ -48,7 +48,7 @@ pub(super) async fn complete(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, ApiError> {
     let body = body.map_err(|rejection| ApiError::of_body(&rejection))?;
-    let name = door.unique_name();
+    let name = door.decider.unique_name();
     let mut agon = AgonHeaders::read(&headers, &client, &name)?;
     let fallback_models = std::mem::take(&mut agon.fallback_models);
     let asked = request::read(&headers, &body, fallback_models)?;
