@@ -61,20 +61,16 @@ pub struct Answer {
 
 /// One question, with everything that belongs to it.
 pub struct Question {
-    /// Where the answer belongs.
     pub address: DecisionAddress,
     /// Who asks, and on which terms.
     pub caller: Caller,
-    /// What is asked.
     pub request: Request,
     pub digest: RequestDigest,
-    /// Where it is counted.
     pub tally: Tally,
     /// What its calls have cost so far.
     pub paid: DecisionCost,
     /// A slow call of it was made once more.
     pub hedged: AtomicBool,
-    /// Its claim of the address.
     pub claim: Arc<ClaimState>,
     /// Those who wait for the answer; absent: what is paid for goes on without them.
     pub waiters: Option<Waiters<Outcome>>,
@@ -102,19 +98,13 @@ enum ChainResult {
 
 /// Makes decisions.
 pub struct Decider {
-    /// Where decisions are recorded.
     pub ledger: Arc<dyn Ledger>,
-    /// What keeps the limits.
     pub limiter: Arc<dyn Limiter>,
-    /// What keeps the budgets.
     pub budgets: Budgets,
-    /// How models are reached.
     pub routes: Routes,
-    /// Answers by what was asked.
     pub content_cache: SharedCache,
     /// Where people and other programs are asked.
     pub doors: Arc<dyn DoorStore>,
-    /// What has been counted.
     pub tallies: Tallies,
     /// Unique per gateway process.
     pub owner: String,
@@ -123,9 +113,7 @@ pub struct Decider {
     /// What the stores are to be told when they are back.
     pub outbox: Outbox,
     pub provider_calls: ProviderCalls,
-    /// Puts answers into the ledger.
     pub recorder: Recorder,
-    /// At most one decision per address at a time.
     pub single_flight: Arc<SingleFlight<Outcome>>,
     /// Claims that are not renewed now.
     pub unrenewed: Complaint,

@@ -34,7 +34,6 @@ const ASKER: TaskKind = TaskKind::SERVICE;
 /// compares at once, and few enough that names made up by callers fill nothing.
 const MOST_UNNAMED: usize = 256;
 
-/// All routes of a gateway.
 pub struct Routes {
     means: Means,
     table: RwLock<Arc<Table>>,
@@ -71,7 +70,6 @@ type LaneName = (String, String);
 #[derive(Clone)]
 pub struct Route {
     pub model: ResolvedModel,
-    /// What its calls share.
     pub lane: Arc<Lane>,
 }
 
@@ -81,10 +79,8 @@ pub enum RouteError {
     /// The configuration has none, or a key is missing.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Nobody here speaks the provider's protocol.
     #[error("this gateway has no provider of kind {kind:?}")]
     NoProvider { kind: ProviderKind },
-    /// So many models that no section names are waited for at once.
     #[error(
         "model {model}: calls wait for {MOST_UNNAMED} models without a section of their own \
          already; come again later, or name the model under [models]"
@@ -290,7 +286,6 @@ impl Table {
         Ok(lane)
     }
 
-    /// The terms of a model's lane.
     fn terms_of(&self, model: &ResolvedModel, means: &Means) -> Result<LaneTerms, RouteError> {
         let kind = model.provider.kind;
         let provider = means.providers.get(kind);

@@ -23,7 +23,6 @@ pub struct Tallies {
 /// What is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
-    /// Decisions recorded.
     pub decided: u64,
     /// Decisions that were there already.
     pub from_ledger: u64,
@@ -37,7 +36,6 @@ pub struct Numbers {
     pub cost: NanoDollars,
     /// Requests that providers refused for lack of quota or because of the key.
     pub refused: u64,
-    /// Tokens used.
     pub usage: Usage,
 }
 

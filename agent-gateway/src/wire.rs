@@ -24,19 +24,14 @@ use crate::providers::LearntRefusal;
 pub enum WireError {
     #[error("the request has no decision address")]
     MissingAddress,
-    /// The address names no session.
     #[error("the decision address has no session id")]
     EmptySession,
-    /// There is nothing to answer.
     #[error("the request has no messages")]
     NoMessages,
-    /// A message does not say whose it is.
     #[error("message {index} has no role")]
     UnknownRole { index: usize },
-    /// A sampling number is not a number.
     #[error("{field} is not a finite number")]
     NotFinite { field: &'static str },
-    /// A parameter that nobody can require.
     #[error("required_parameters names {name:?}, which is no parameter")]
     UnknownParameter { name: String },
     /// Providers read the seed as a signed number, and would refuse this one or

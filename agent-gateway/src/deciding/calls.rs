@@ -17,26 +17,19 @@ use crate::routes::Route;
 
 /// An answer whose attempt is not settled yet.
 pub(super) struct AnsweredCall {
-    /// What the provider said.
     pub reply: Reply,
     /// What it used; our estimate when it does not say.
     pub usage: Usage,
-    /// The attempt it came from.
     pub attempt: Box<AdmittedCall>,
-    /// What pays for it.
     pub payment: Box<Payment>,
 }
 
 pub(super) struct AdmittedCall {
-    /// What was taken for it.
     pub reservation: Reservation,
-    /// The key it uses.
     pub key: LaneKey,
     /// Its permit there, until the call is over.
     pub permit: Option<Permit>,
-    /// Where it waited.
     pub place: Place,
-    /// How it is charged.
     pub charge_rule: ChargeRule,
     /// What it takes by that rule; more may have been reserved.
     pub charge: Charge,
@@ -59,7 +52,6 @@ impl AdmittedCall {
 /// A call that may be made: quota and money are held for it.
 pub(super) struct ReadyCall {
     pub attempt: Box<AdmittedCall>,
-    /// What pays for it.
     pub payment: Box<Payment>,
     /// What it is expected to take.
     pub charges: Charges,

@@ -71,7 +71,6 @@ impl Recorder {
         let _ = self.kept.subscribe().wait_for(|kept| *kept == 0).await;
     }
 
-    /// What is lost so far.
     pub fn lost(&self) -> LostAnswers {
         *self.lost.lock()
     }

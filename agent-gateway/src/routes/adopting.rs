@@ -17,7 +17,6 @@ use crate::metrics::labels;
 /// Why a configuration is not put to use.
 #[derive(Debug, thiserror::Error)]
 pub enum AdoptError {
-    /// A key that is named cannot be read.
     #[error("provider {provider}")]
     Key {
         provider: String,
@@ -25,7 +24,6 @@ pub enum AdoptError {
         #[source]
         source: KeyError,
     },
-    /// A model cannot be used.
     #[error("model {model} could not be used")]
     Model {
         model: String,
