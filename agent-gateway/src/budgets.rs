@@ -237,7 +237,7 @@ impl Budgets {
             Some(bill) => self.charge(bill, payment.held).await,
             None => self.forget(&payment.attempt).await,
         }
-        self.tell_left_over(account);
+        self.notify_left_over(account);
     }
 
     async fn charge(&self, bill: Bill, held: bool) {
@@ -283,7 +283,7 @@ impl Budgets {
         }
     }
 
-    fn tell_left_over(&self, account: &Account) {
+    fn notify_left_over(&self, account: &Account) {
         let tight = self.tight.lock();
         if tight.is_empty() {
             return;

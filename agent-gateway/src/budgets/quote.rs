@@ -128,10 +128,10 @@ impl Quote {
 impl Payment {
     /// What an answered call is charged for: its most when the provider does not
     /// say what it used and money is held, because an estimate can be too low.
-    pub fn used(&self, told: Option<Usage>, estimate: Usage) -> BilledUsage {
-        match told {
+    pub fn used(&self, reported: Option<Usage>, estimate: Usage) -> BilledUsage {
+        match reported {
             None if self.held => BilledUsage::Unknown,
-            told => BilledUsage::Known(told.unwrap_or(estimate)),
+            reported => BilledUsage::Known(reported.unwrap_or(estimate)),
         }
     }
 

@@ -94,9 +94,9 @@ impl RetryBudget {
     }
 
     /// Takes what the provider answered others, where it has not answered this question.
-    pub(super) fn take_last_of_others(&mut self, said: &str) {
+    pub(super) fn take_last_of_others(&mut self, reason: &str) {
         if self.last.is_empty() {
-            said.clone_into(&mut self.last);
+            reason.clone_into(&mut self.last);
         }
     }
 

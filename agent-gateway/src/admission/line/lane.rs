@@ -146,8 +146,11 @@ impl LaneTerms {
 
     /// What the provider said last with any of these keys; empty when it has not complained.
     pub fn last_error(&self) -> String {
-        let said = self.keys.iter().map(|key| key.key.counters.errors().last);
-        said.rev().find(|said| !said.is_empty()).unwrap_or_default()
+        let errors = self.keys.iter().map(|key| key.key.counters.errors().last);
+        errors
+            .rev()
+            .find(|error| !error.is_empty())
+            .unwrap_or_default()
     }
 }
 

@@ -178,7 +178,8 @@ impl Writer {
     fn hold_reserve(&mut self) {
         match self.reserve.hold() {
             Ok(()) => {
-                self.trouble.send_if_modified(|said| said.take().is_some());
+                self.trouble
+                    .send_if_modified(|trouble| trouble.take().is_some());
             }
             Err(error) => self.say_trouble(&format!(
                 "no {} MB are left to record answers under way ({error})",
@@ -200,11 +201,11 @@ impl Writer {
     }
 
     fn say_trouble(&self, reason: &str) {
-        self.trouble.send_if_modified(|said| {
-            if said.is_some() {
+        self.trouble.send_if_modified(|trouble| {
+            if trouble.is_some() {
                 return false;
             }
-            *said = Some(reason.to_owned());
+            *trouble = Some(reason.to_owned());
             true
         });
     }
