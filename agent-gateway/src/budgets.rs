@@ -22,7 +22,7 @@ use crate::money::NanoDollars;
 use crate::outbox::{Outbox, OutboxMessage};
 use crate::store_error::StoreError;
 
-use quote::{Payment, Quote, Used};
+use quote::{BilledUsage, Payment, Quote};
 use store::{
     Account, Bill, BudgetScope, BudgetStanding, BudgetStore, CallId, CostFilter, CostRow,
     HoldVerdict,
@@ -220,7 +220,7 @@ impl Budgets {
     /// Charges what a call has used and gives back what it has not. Tries for as
     /// long as the gateway runs; what was held stays charged at its most if that
     /// is not enough.
-    pub async fn settle(&self, payment: &Payment, used: Used) {
+    pub async fn settle(&self, payment: &Payment, used: BilledUsage) {
         let account = &payment.quote.account;
         let bill = payment.bill(used);
         if bill.is_none() && !payment.held {
@@ -237,7 +237,7 @@ impl Budgets {
             Some(bill) => self.charge(bill, payment.held).await,
             None => self.forget(&payment.attempt).await,
         }
-        self.tell_left_over(account);
+        self.notify_left_over(account);
     }
 
     async fn charge(&self, bill: Bill, held: bool) {
@@ -283,7 +283,7 @@ impl Budgets {
         }
     }
 
-    fn tell_left_over(&self, account: &Account) {
+    fn notify_left_over(&self, account: &Account) {
         let tight = self.tight.lock();
         if tight.is_empty() {
             return;

@@ -2,7 +2,7 @@
 //! replicate index in the key, so that repeats stay independent. Owns the key,
 //! which answers are fit to be kept, and the contract of both back ends. Refuses
 //! to be asked when the caller did not ask for it. Called by
-//! `deciding/remembering.rs`; the ledger stays what counts.
+//! `deciding/caching.rs`; the ledger stays what counts.
 
 pub mod embedded;
 pub mod redis;

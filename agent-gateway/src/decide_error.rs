@@ -1,5 +1,5 @@
 //! Why a decision was not made, and what that means on the wire. Made by
-//! `deciding.rs`, turned into statuses by `service.rs` and `doors/http/faults.rs`.
+//! `deciding.rs`, turned into statuses by `service.rs` and `doors/http/api_error.rs`.
 
 use std::time::Duration;
 
@@ -25,13 +25,10 @@ pub enum DecideError {
         recorded: RequestDigest,
         asked: RequestDigest,
     },
-    /// The model cannot be reached as configured.
     #[error(transparent)]
     Route(Box<RouteError>),
-    /// The ledger did not work.
     #[error(transparent)]
     Store(Box<StoreError>),
-    /// The gateway went down before the ledger took a paid answer.
     #[error("the paid answer to {address} could not be recorded before the gateway stopped")]
     Unrecorded {
         address: DecisionAddress,
@@ -39,16 +36,13 @@ pub enum DecideError {
         #[source]
         source: Box<StoreError>,
     },
-    /// The provider will always refuse this request.
     #[error("model {model} refused the request for good: {reason}")]
     Refused { model: String, reason: String },
-    /// The answer came without a parameter that the caller cannot do without.
     #[error("the answer to {address} was given without {parameter}, which is required now")]
     Omitted {
         address: Box<DecisionAddress>,
         parameter: &'static str,
     },
-    /// The model's answers come from elsewhere than the caller expects.
     #[error(
         "model {model} is {now} now, but the session is played with {expected}: hand the \
          experiment in again to play it with the new one, or, if the same server has moved, give \
@@ -59,10 +53,8 @@ pub enum DecideError {
         now: Box<str>,
         expected: Box<str>,
     },
-    /// Every key of the provider is dead.
     #[error("provider {provider} has no usable key left: {reasons}")]
     NoKeyLeft { provider: String, reasons: String },
-    /// The provider kept failing.
     #[error(
         "model {model}: no answer after {tries} attempts within the time limit; last error: {last}"
     )]
@@ -71,7 +63,6 @@ pub enum DecideError {
         tries: u32,
         last: String,
     },
-    /// What answers is no model server.
     #[error("model {model}: the provider answers, but not in its protocol: {last}")]
     NotItsProtocol { model: String, last: String },
     /// The model fails again and again, and there is another one to ask.
@@ -80,13 +71,10 @@ pub enum DecideError {
     /// There is no quota for longer than patience lasts, and there is another model to ask.
     #[error("model {model} has no quota for the next {}", in_words(*wait))]
     QuotaLater { model: String, wait: Duration },
-    /// The model left the configuration while the call waited.
     #[error("model {model} was taken out of the configuration while the call waited")]
     ModelGone { model: String },
-    /// There is no money for it, or nobody knows how much it would take.
     #[error(transparent)]
     Money(#[from] Box<MoneyRefusal>),
-    /// The gateway is going down and the call was not made yet.
     #[error("the gateway is stopping")]
     Stopping,
     /// A fault of ours ended the work.
@@ -95,7 +83,6 @@ pub enum DecideError {
     /// Another replica has the address now; the question goes back to wait for it.
     #[error("the claim of {address} was lost while the store was away")]
     ClaimLost { address: DecisionAddress },
-    /// Nobody waits for the answer and the call was not made yet.
     #[error("nobody waits for this decision any more")]
     Abandoned,
 }

@@ -6,7 +6,8 @@
 
 mod asking;
 mod at_door;
-mod attempt;
+mod caching;
+mod calls;
 mod claimed_usage;
 mod claiming;
 mod hedging;
@@ -14,7 +15,6 @@ mod joining;
 mod paying;
 mod provider_calls;
 mod recording;
-mod remembering;
 mod retry_budget;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,7 +30,7 @@ use crate::budgets::Budgets;
 use crate::budgets::quote::DecisionCost;
 use crate::caller::Caller;
 use crate::decide_error::DecideError;
-use crate::decision::{Decision, DecisionAddress, Logprobs, Request, RequestDigest};
+use crate::decision::{Decision, DecisionAddress, Logprobs, Request, RequestDigest, Usage};
 use crate::door_store::DoorStore;
 use crate::ledger::Ledger;
 use crate::limits::Signals;
@@ -40,13 +40,13 @@ use crate::routes::{Route, Routes};
 use crate::single_flight::{SingleFlight, Waiters};
 use crate::tally::{Tallies, Tally};
 
-pub use claiming::Holding;
+pub use caching::SharedCache;
+pub use claiming::ClaimState;
 pub use provider_calls::ProviderCalls;
-pub use recording::{Lost, Recorder};
-pub use remembering::Memory;
+pub use recording::{LostAnswers, Recorder};
 
-use attempt::{AdmittedCall, Answered};
-use remembering::Remembered;
+use caching::CacheLookup;
+use calls::{AdmittedCall, AnsweredCall};
 
 /// What a decision ends with.
 pub type Outcome = Result<Answer, Arc<DecideError>>;
@@ -61,26 +61,35 @@ pub struct Answer {
 
 /// One question, with everything that belongs to it.
 pub struct Question {
-    /// Where the answer belongs.
     pub address: DecisionAddress,
     /// Who asks, and on which terms.
     pub caller: Caller,
-    /// What is asked.
     pub request: Request,
     pub digest: RequestDigest,
-    /// Where it is counted.
     pub tally: Tally,
     /// What its calls have cost so far.
     pub paid: DecisionCost,
     /// A slow call of it was made once more.
     pub hedged: AtomicBool,
     /// Its claim of the address; absent where nobody else can ask under it, now or later.
-    pub holding: Option<Arc<Holding>>,
+    pub claim: Option<Arc<ClaimState>>,
+    /// Those who wait for the answer; absent: what is paid for goes on without them.
+    pub waiters: Option<Waiters<Outcome>>,
+}
+
+impl Question {
+    /// Completes when nobody waits for the answer any more.
+    async fn abandoned(&self) {
+        match &self.waiters {
+            Some(waiters) => waiters.all_gone().await,
+            None => std::future::pending().await,
+        }
+    }
 }
 
 /// How far a chain of models got.
-enum InTurn {
-    Answered(Arc<Route>, Box<Answered>),
+enum ChainResult {
+    Answered(Arc<Route>, Box<AnsweredCall>),
     /// The next one is a door.
     Door {
         door: String,
@@ -90,19 +99,13 @@ enum InTurn {
 
 /// Makes decisions.
 pub struct Decider {
-    /// Where decisions are recorded.
     pub ledger: Arc<dyn Ledger>,
-    /// What keeps the limits.
     pub limiter: Arc<Limiter>,
-    /// What keeps the budgets.
-    pub money: Budgets,
-    /// How models are reached.
+    pub budgets: Budgets,
     pub routes: Routes,
-    /// Answers by what was asked.
-    pub memory: Memory,
+    pub content_cache: SharedCache,
     /// Where people and other programs are asked.
     pub doors: Arc<dyn DoorStore>,
-    /// What has been counted.
     pub tallies: Tallies,
     /// Unique per gateway process.
     pub owner: String,
@@ -111,9 +114,7 @@ pub struct Decider {
     /// What the stores are to be told when they are back.
     pub outbox: Outbox,
     pub provider_calls: ProviderCalls,
-    /// Puts answers into the ledger.
     pub recorder: Recorder,
-    /// At most one decision per address at a time.
     pub single_flight: Arc<SingleFlight<Outcome>>,
     /// Claims that are not renewed now.
     pub unrenewed: Complaint,
@@ -128,8 +129,8 @@ pub struct Decider {
 impl Decider {
     /// Answers a question, from the ledger or by asking. Boxed, because every
     /// future that passes it on would make room for it once more.
-    async fn answer(&self, question: Box<Question>, waiters: Waiters<Outcome>) -> Outcome {
-        let outcome = self.claim_and_fill(&question, &waiters).await;
+    async fn answer(&self, question: Box<Question>) -> Outcome {
+        let outcome = self.claim_and_fill(&question).await;
         let outcome = outcome.and_then(|answer| has_what_is_required(&question, answer));
         match &outcome {
             Ok(answer) if answer.from_ledger => {
@@ -150,18 +151,14 @@ impl Decider {
         outcome.map_err(Arc::new)
     }
 
-    async fn claim_and_fill(
-        &self,
-        question: &Question,
-        waiters: &Waiters<Outcome>,
-    ) -> Result<Answer, DecideError> {
+    async fn claim_and_fill(&self, question: &Question) -> Result<Answer, DecideError> {
         loop {
             // Boxed but for the wait: thousands wait at once.
-            if let Some(answer) = Box::pin(self.claim(question, waiters)).await? {
+            if let Some(answer) = Box::pin(self.claim(question)).await? {
                 return Ok(answer);
             }
             let filled = tokio::select! {
-                filled = self.fill(question, waiters) => filled,
+                filled = self.fill(question) => filled,
                 never = self.keep_claim(question) => match never {},
             };
             match filled {
@@ -175,36 +172,28 @@ impl Decider {
     }
 
     /// From the content cache, if the caller wants that, or by asking.
-    async fn fill(
-        &self,
-        question: &Question,
-        waiters: &Waiters<Outcome>,
-    ) -> Result<Answer, DecideError> {
-        let duty = match self.remembered(question, waiters).await? {
-            Remembered::Answer(decision) => return self.record_again(question, decision).await,
-            Remembered::Nothing(duty) => duty,
+    async fn fill(&self, question: &Question) -> Result<Answer, DecideError> {
+        let duty = match self.look_up(question).await? {
+            CacheLookup::Hit(decision) => return self.record_cached(question, decision).await,
+            CacheLookup::Miss(duty) => duty,
         };
-        let filled = self.fill_by_asking(question, waiters).await;
+        let filled = self.fill_by_asking(question).await;
         if let Some(duty) = duty {
             let outcome = filled.as_ref().map(|answer| answer.decision.as_ref());
-            self.remember(duty, question, outcome).await;
+            self.keep_in_cache(duty, question, outcome).await;
         }
         filled
     }
 
-    async fn fill_by_asking(
-        &self,
-        question: &Question,
-        waiters: &Waiters<Outcome>,
-    ) -> Result<Answer, DecideError> {
+    async fn fill_by_asking(&self, question: &Question) -> Result<Answer, DecideError> {
         // What comes after the wait is boxed: thousands wait at once, and a future
         // is as large as its largest part.
-        match self.ask_in_turn(question, waiters).await? {
-            InTurn::Answered(route, answered) => {
+        match self.ask_in_turn(question).await? {
+            ChainResult::Answered(route, answered) => {
                 Box::pin(self.keep(question, &route, *answered)).await
             }
-            InTurn::Door { door, model } => {
-                Box::pin(self.fill_at_door(question, door, model, waiters)).await
+            ChainResult::Door { door, model } => {
+                Box::pin(self.fill_at_door(question, door, model)).await
             }
         }
     }
@@ -214,9 +203,9 @@ impl Decider {
         &self,
         question: &Question,
         route: &Route,
-        answered: Answered,
+        answered: AnsweredCall,
     ) -> Result<Answer, DecideError> {
-        let Answered {
+        let AnsweredCall {
             reply,
             usage,
             attempt,
@@ -250,7 +239,9 @@ impl Decider {
         self.count_settled(lane, &attempt, cost);
         lane.line
             .settle_later(&attempt.reservation, used, cost, reply.signals);
-        self.stands(question, standing?)
+        let standing = standing?;
+        let used = standing.usage;
+        self.stands(question, standing, used)
     }
 
     /// Returns what stands under the address once it is recorded. Nobody can ask for what stands
@@ -260,23 +251,29 @@ impl Decider {
         question: &Question,
         decision: Decision,
     ) -> Result<Decision, DecideError> {
-        match question.holding {
+        match question.claim {
             Some(_) => self.recorder.record(&question.address, &decision).await,
             None => Ok(decision),
         }
     }
 
     /// What is recorded is what everybody gets, unless it answers another request.
-    fn stands(&self, question: &Question, standing: Decision) -> Result<Answer, DecideError> {
+    /// Counted with what its call has used.
+    fn stands(
+        &self,
+        question: &Question,
+        standing: Decision,
+        used: Usage,
+    ) -> Result<Answer, DecideError> {
         if standing.request_digest != question.digest {
-            let other = standing.request_digest;
+            let (address, asked) = (&question.address, question.digest.clone());
             return Err(DecideError::conflict(
-                &question.address,
-                other,
-                question.digest.clone(),
+                address,
+                standing.request_digest,
+                asked,
             ));
         }
-        question.tally.count_decided(standing.usage);
+        question.tally.count_decided(used);
         Ok(Answer {
             decision: Arc::new(standing),
             from_ledger: false,
@@ -285,11 +282,7 @@ impl Decider {
 
     /// Asks the model and, when it cannot answer, its fall-backs in their order,
     /// up to a door: whoever is behind it can always answer.
-    async fn ask_in_turn(
-        &self,
-        question: &Question,
-        waiters: &Waiters<Outcome>,
-    ) -> Result<InTurn, DecideError> {
+    async fn ask_in_turn(&self, question: &Question) -> Result<ChainResult, DecideError> {
         let Request {
             model,
             fallback_models,
@@ -301,14 +294,14 @@ impl Decider {
             self.check_origin(question, model)?;
             if let Some(door) = self.routes.door(model)? {
                 let model = model.clone();
-                return Ok(InTurn::Door { door, model });
+                return Ok(ChainResult::Door { door, model });
             }
             let next = left.next();
             let (route, asked) = self
-                .ask_wherever_it_is(question, model, next.is_some(), waiters)
+                .ask_wherever_it_is(question, model, next.is_some())
                 .await?;
             match (asked, next) {
-                (Ok(answered), _) => return Ok(InTurn::Answered(route, answered)),
+                (Ok(answered), _) => return Ok(ChainResult::Answered(route, answered)),
                 (Err(error), Some(next)) if error.lets_another_model_try() => {
                     tracing::info!(address = %question.address, %error, next, "asking a fall-back");
                     model = next;
@@ -342,11 +335,10 @@ impl Decider {
         question: &Question,
         model: &str,
         has_alternative: bool,
-        waiters: &Waiters<Outcome>,
-    ) -> Result<(Arc<Route>, Result<Box<Answered>, DecideError>), DecideError> {
+    ) -> Result<(Arc<Route>, Result<Box<AnsweredCall>, DecideError>), DecideError> {
         let mut route = self.routes.find(model)?;
         loop {
-            let asked = self.ask(question, &route, has_alternative, waiters).await;
+            let asked = self.ask(question, &route, has_alternative).await;
             match (asked, self.routes.find(model)) {
                 (Err(DecideError::ModelGone { .. }), Ok(now))
                     if !Arc::ptr_eq(&now.lane, &route.lane) =>
@@ -379,7 +371,7 @@ impl Decider {
         lane.line.settle(reservation, *used, cost, *signals).await;
     }
 
-    /// A name that no claim or attempt of any replica has had.
+    /// A name that no claim, attempt or request of any replica has had.
     pub(crate) fn unique_name(&self) -> String {
         let number = self.named.fetch_add(1, Ordering::Relaxed);
         format!("{}-{number}", self.owner)
@@ -389,13 +381,13 @@ impl Decider {
     /// stops, and not for nobody.
     async fn unpaid<F: Future>(
         &self,
-        waiters: &Waiters<Outcome>,
+        question: &Question,
         work: F,
     ) -> Result<F::Output, DecideError> {
         tokio::select! {
             biased;
             () = self.stopping.cancelled() => Err(DecideError::Stopping),
-            () = waiters.all_gone() => Err(DecideError::Abandoned),
+            () = question.abandoned() => Err(DecideError::Abandoned),
             output = work => Ok(output),
         }
     }

@@ -36,7 +36,7 @@ pub trait DoorStore: Send + Sync {
     async fn changed(&self, door: &str, version: u64) -> Result<(), StoreError>;
 
     /// Hands an answer to whoever waits. The first answer stands.
-    async fn answer(&self, answer: &HandedAnswer) -> Result<Handed, StoreError>;
+    async fn answer(&self, answer: &SubmittedAnswer) -> Result<SubmitOutcome, StoreError>;
 }
 
 /// A question at a door.
@@ -92,7 +92,7 @@ fn in_time() -> bool {
 
 /// An answer on its way to whoever waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HandedAnswer {
+pub struct SubmittedAnswer {
     /// Name of the door.
     pub door: String,
     /// Which question.
@@ -107,7 +107,7 @@ pub struct HandedAnswer {
 
 /// What became of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Handed {
+pub enum SubmitOutcome {
     /// It stands, now or since it was handed in before.
     Stands,
     /// Nobody asks that here.

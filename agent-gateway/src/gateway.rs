@@ -16,7 +16,7 @@ use agon_service_kit::tasks::{TaskKind, Tasks};
 use tokio::sync::watch;
 
 use crate::config::GatewayConfig;
-use crate::deciding::{Decider, Lost, Memory, ProviderCalls, Recorder};
+use crate::deciding::{Decider, LostAnswers, ProviderCalls, Recorder, SharedCache};
 use crate::doors::http::{self, HttpDoorError, TeamTokens};
 
 use crate::budgets::Budgets;
@@ -148,10 +148,10 @@ impl Gateway {
             recorder: Recorder::new(Arc::clone(&ledger), tasks.shutdown_token()),
             ledger,
             limiter,
-            money: Budgets::new(budget_store, &owner, outbox.clone()),
+            budgets: Budgets::new(budget_store, &owner, outbox.clone()),
             routes,
             single_flight: Arc::new(SingleFlight::new(tasks.clone())),
-            memory: Memory::new(cache),
+            content_cache: SharedCache::new(cache),
             doors,
             tallies: Tallies::default(),
             owner,
@@ -241,7 +241,7 @@ impl Gateway {
     }
 
     /// As [`Gateway::drain`], for as long as it takes.
-    pub async fn stop(&self) -> Lost {
+    pub async fn stop(&self) -> LostAnswers {
         self.drain(self.begin_stop()).await
     }
 
@@ -253,7 +253,7 @@ impl Gateway {
     /// Stops: who waits for quota is sent away, calls at providers are awaited
     /// and recorded until the deadline, then the ledger is closed. Says what was paid for and is
     /// lost.
-    pub async fn drain(&self, deadline: Duration) -> Lost {
+    pub async fn drain(&self, deadline: Duration) -> LostAnswers {
         // Only work runs here, and the failure of work is never fatal.
         let _ = self.tasks.shutdown(deadline).await;
         let untold = self.decider.outbox.len();

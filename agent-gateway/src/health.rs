@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use breaker::{Breaker, BreakerSettings, Circuit, ProbeRound};
+use breaker::{Breaker, Circuit, ProbeRound};
 use window::Window;
 
 /// The health of one key in one lane.
@@ -65,9 +65,9 @@ pub struct HealthOutlook {
 impl KeyHealth {
     /// Nothing is known yet. `adaptive`: find out how many calls at once the
     /// server takes well.
-    pub fn new(settings: BreakerSettings, adaptive: bool) -> Self {
+    pub fn new(adaptive: bool) -> Self {
         let state = HealthState {
-            breaker: Breaker::new(settings),
+            breaker: Breaker::default(),
             window: adaptive.then(Window::default),
             in_flight: 0,
         };

@@ -46,5 +46,5 @@ mod wire;
 
 pub use catalogue::ResolvedModel;
 pub use config::{ConfigError, GatewayConfig, ModelSection, ProviderSection};
-pub use deciding::Lost;
+pub use deciding::LostAnswers;
 pub use gateway::{Gateway, GatewayError, Store};

@@ -221,7 +221,7 @@ pub fn count_cost(team: &str, model: &str, cost: Option<NanoDollars>) {
     let (team, model) = (labels::team(team), labels::model(model));
     match cost {
         Some(cost) => {
-            metrics::counter!(COST.name, "team" => team, "model" => model).increment(cost.0)
+            metrics::counter!(COST.name, "team" => team, "model" => model).increment(cost.0);
         }
         None => metrics::counter!(UNPRICED.name, "team" => team, "model" => model).increment(1),
     }

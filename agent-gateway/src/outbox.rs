@@ -164,7 +164,6 @@ impl Outbox {
             .unwrap_or_else(|_| Err(Arc::new(StoreError::Closed)))
     }
 
-    /// What waits to be sent.
     pub fn len(&self) -> usize {
         self.0.queue.lock().entries.len()
     }

@@ -12,6 +12,23 @@ pub(crate) struct RedisScript {
     script: Script,
 }
 
+/// The script of this name for an operation.
+macro_rules! redis_script {
+    ($operation:literal, $name:literal) => {
+        $crate::redis_script::RedisScript::new(
+            $operation,
+            include_str!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/src/scripts/",
+                $name,
+                ".lua"
+            )),
+        )
+    };
+}
+
+pub(crate) use redis_script;
+
 impl RedisScript {
     pub fn new(operation: &'static str, text: &str) -> Self {
         let script = Script::new(text);

@@ -143,10 +143,10 @@ impl ConfigWatch {
         };
         self.in_use = in_use;
         self.in_use.extend(named);
-        self.tell(outcome, asked);
+        self.report(outcome, asked);
     }
 
-    fn tell(&self, outcome: Result<Vec<String>, String>, asked: bool) {
+    fn report(&self, outcome: Result<Vec<String>, String>, asked: bool) {
         let file = self.file.in_line();
         let mut fault = self.reloads.fault.lock();
         match outcome {

@@ -19,8 +19,7 @@ use crate::admission::line::lane::{Lane, LaneKey, LaneTerms};
 use crate::catalogue::{Origin, ProviderKind, ResolvedModel};
 use crate::config::{ConfigError, GatewayConfig, read_keys};
 use crate::health::KeyHealth;
-use crate::health::breaker::BreakerSettings;
-use crate::keys::{KeyPool, PooledKey};
+use crate::keys::KeyPool;
 use crate::metrics::labels;
 use crate::outbox::Outbox;
 use crate::providers::{LearntRefusal, Providers};
@@ -35,7 +34,6 @@ const ASKER: TaskKind = TaskKind::SERVICE;
 /// compares at once, and few enough that names made up by callers fill nothing.
 const MOST_UNNAMED: usize = 256;
 
-/// All routes of a gateway.
 pub struct Routes {
     means: Means,
     table: RwLock<Arc<Table>>,
@@ -72,7 +70,6 @@ type LaneName = (String, String);
 #[derive(Clone)]
 pub struct Route {
     pub model: ResolvedModel,
-    /// What its calls share.
     pub lane: Arc<Lane>,
 }
 
@@ -82,10 +79,8 @@ pub enum RouteError {
     /// The configuration has none, or a key is missing.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Nobody here speaks the provider's protocol.
     #[error("this gateway has no provider of kind {kind:?}")]
     NoProvider { kind: ProviderKind },
-    /// So many models that no section names are waited for at once.
     #[error(
         "model {model}: calls wait for {MOST_UNNAMED} models without a section of their own \
          already; come again later, or name the model under [models]"
@@ -271,7 +266,7 @@ impl Table {
         if let Some(lane) = lanes.get(&name) {
             return Ok(Arc::clone(lane));
         }
-        let terms = self.terms_of(model, None, means)?;
+        let terms = self.terms_of(model, means)?;
         self.make_room(lanes, model)?;
         let (limiter, outbox) = (Arc::clone(&means.limiter), means.outbox.clone());
         let lane = Lane::new(&name.0, &name.1, &means.owner, limiter, outbox, terms);
@@ -291,22 +286,17 @@ impl Table {
         Ok(lane)
     }
 
-    /// The terms of a model's lane. Keys that were there before keep their health.
-    fn terms_of(
-        &self,
-        model: &ResolvedModel,
-        before: Option<&LaneTerms>,
-        means: &Means,
-    ) -> Result<LaneTerms, RouteError> {
+    fn terms_of(&self, model: &ResolvedModel, means: &Means) -> Result<LaneTerms, RouteError> {
         let kind = model.provider.kind;
         let provider = means.providers.get(kind);
         let provider = provider.ok_or(RouteError::NoProvider { kind })?;
         let pool = self.pool_of(model)?;
+        let adaptive = model.limits.adaptive || model.provider.limits.adaptive;
         let keys = pool.keys().iter().map(|key| LaneKey {
             key: Arc::clone(key),
             limits: model.provider.limits,
             lane_limits: model.limits,
-            health: health_of(key, model, before),
+            health: Arc::new(KeyHealth::new(adaptive)),
         });
         Ok(LaneTerms {
             keys: keys.collect(),
@@ -336,20 +326,6 @@ impl Table {
 
 fn lane_name(model: &ResolvedModel) -> LaneName {
     (model.provider.name.clone(), model.model.to_string())
-}
-
-/// Adaptive concurrency may be switched on or off; then all is found out anew.
-fn health_of(key: &PooledKey, model: &ResolvedModel, before: Option<&LaneTerms>) -> Arc<KeyHealth> {
-    let now = model.limits.adaptive || model.provider.limits.adaptive;
-    let mut known = before.into_iter().flat_map(|terms| &terms.keys);
-    let same = known.find(|known| {
-        let then = known.lane_limits.adaptive || known.limits.adaptive;
-        known.key.id == key.id && then == now
-    });
-    same.map_or_else(
-        || Arc::new(KeyHealth::new(BreakerSettings::default(), now)),
-        |same| Arc::clone(&same.health),
-    )
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ impl GatewayService {
             purpose = caller.purpose,
         );
         telemetry::set_parent_from_metadata(&span, &metadata);
-        let decision = self.decider.decide(address, caller, request, span);
+        let decision = self.decider.decide(address, caller, request, span, false);
         Ok(decision.map(|outcome| match outcome {
             Ok(answer) => Ok(Response::new(wire::write_decision(
                 &answer.decision,
@@ -108,8 +108,7 @@ impl AgentGatewayService for GatewayService {
         let routes = &self.decider.routes;
         let models = wire.into_inner().models.into_iter();
         let origins = models.map(|model| {
-            let origin = routes.origin(&model).map_err(DecideError::from);
-            let origin = origin.map_err(|error| status(error.class(), &error))?;
+            let origin = routes.origin(&model).map_err(refused)?;
             Ok(wire::write_origin(model, origin))
         });
         let origins = origins.collect::<Result<_, Status>>()?;
@@ -121,10 +120,12 @@ impl AgentGatewayService for GatewayService {
         wire: Request<ListDecisionsRequest>,
     ) -> Result<Response<ListDecisionsResponse>, Status> {
         let session_id = wire.into_inner().session_id;
-        let listed = self.decider.ledger.list(&session_id).await;
-        let listed = listed
-            .map_err(DecideError::from)
-            .map_err(|e| status(e.class(), &e))?;
+        let listed = self
+            .decider
+            .ledger
+            .list(&session_id)
+            .await
+            .map_err(refused)?;
         let decisions = listed
             .into_iter()
             .map(|(address, decision)| wire::write_recorded(address, &decision))
@@ -147,10 +148,7 @@ impl AgentGatewayService for GatewayService {
         }
         let ledger = &self.decider.ledger;
         for some in session_ids.chunks(FORGOTTEN_AT_ONCE) {
-            let forgotten = ledger.forget(some, FORGET_GRACE).await;
-            forgotten
-                .map_err(DecideError::from)
-                .map_err(|e| status(e.class(), &e))?;
+            ledger.forget(some, FORGET_GRACE).await.map_err(refused)?;
         }
         Ok(Response::new(ForgetSessionResponse {}))
     }
@@ -215,7 +213,7 @@ impl AgentGatewayService for GatewayService {
             .map_err(|error| status(ErrorClass::Invalid, &error))?;
         let decider = &self.decider;
         let listed = decider
-            .money
+            .budgets
             .list(&filter, decider.routes.config().team_budgets())
             .await;
         let costs = listed.map_err(|error| status(ErrorClass::Unavailable, &error))?;
@@ -247,4 +245,9 @@ impl AgentGatewayService for GatewayService {
 
 fn status(class: ErrorClass, error: &(dyn std::error::Error + 'static)) -> Status {
     to_status(class, with_causes(error))
+}
+
+fn refused(error: impl Into<DecideError>) -> Status {
+    let error = error.into();
+    status(error.class(), &error)
 }

@@ -32,7 +32,6 @@ struct SharedWork<T> {
     result: watch::Sender<Option<T>>,
 }
 
-/// No result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SingleFlightError {
     /// Another request is in flight for the address.

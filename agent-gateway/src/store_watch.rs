@@ -46,7 +46,7 @@ impl StoreWatch {
         };
         match watch.look().await {
             Ok(()) => watch.note(true),
-            Err(Silence::Error(source)) if !agon_redis_link::may_pass(&source) => {
+            Err(LookError::Error(source)) if !agon_redis_link::may_pass(&source) => {
                 return Err(RedisStoreError::Refused { shown, source });
             }
             Err(silence) => {
@@ -91,11 +91,11 @@ impl StoreWatch {
         }
     }
 
-    async fn look(&self) -> Result<(), Silence> {
+    async fn look(&self) -> Result<(), LookError> {
         match tokio::time::timeout(ANSWERS_WITHIN, self.connection.check()).await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(Silence::Error(error)),
-            Err(_) => Err(Silence::TooLong),
+            Ok(Err(error)) => Err(LookError::Error(error)),
+            Err(_) => Err(LookError::TooLong),
         }
     }
 
@@ -106,16 +106,16 @@ impl StoreWatch {
 }
 
 /// Why a look found nobody.
-enum Silence {
+enum LookError {
     Error(RedisError),
     TooLong,
 }
 
-impl Silence {
+impl LookError {
     fn reason(&self) -> String {
         match self {
-            Silence::Error(error) => with_causes(error),
-            Silence::TooLong => "no answer in time".to_owned(),
+            LookError::Error(error) => with_causes(error),
+            LookError::TooLong => "no answer in time".to_owned(),
         }
     }
 }

@@ -4,7 +4,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -16,27 +15,14 @@ use crate::money::NanoDollars;
 /// Numbers of everybody, of each experiment and of each team.
 #[derive(Default)]
 pub struct Tallies {
-    all: Arc<Counters>,
-    by_experiment: Mutex<HashMap<String, Arc<Counters>>>,
-    by_team: Mutex<BTreeMap<Arc<str>, Arc<Counters>>>,
+    all: Arc<Mutex<Numbers>>,
+    by_experiment: Mutex<HashMap<String, Arc<Mutex<Numbers>>>>,
+    by_team: Mutex<BTreeMap<Arc<str>, Arc<Mutex<Numbers>>>>,
 }
 
-#[derive(Default)]
-struct Counters {
-    decided: AtomicU64,
-    from_ledger: AtomicU64,
-    waiting: AtomicU64,
-    in_flight: AtomicU64,
-    requests: AtomicU64,
-    cost: AtomicU64,
-    refused: AtomicU64,
-    usage: Mutex<Usage>,
-}
-
-/// Numbers at one moment.
+/// What is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
-    /// Decisions recorded.
     pub decided: u64,
     /// Decisions that were there already.
     pub from_ledger: u64,
@@ -50,7 +36,6 @@ pub struct Numbers {
     pub cost: NanoDollars,
     /// Requests that providers refused for lack of quota or because of the key.
     pub refused: u64,
-    /// Tokens used.
     pub usage: Usage,
 }
 
@@ -83,65 +68,45 @@ impl Tallies {
         let by_team = self.by_team.lock();
         by_team
             .iter()
-            .map(|(team, own)| (Arc::clone(team), own.read()))
+            .map(|(team, own)| (Arc::clone(team), *own.lock()))
             .collect()
     }
 
     /// The numbers of an experiment; of everybody when it has no id.
     pub fn numbers(&self, experiment_id: &str) -> Numbers {
         if experiment_id.is_empty() {
-            return self.all.read();
+            return *self.all.lock();
         }
         let own = self.by_experiment.lock().get(experiment_id).cloned();
-        own.map(|own| own.read()).unwrap_or_default()
-    }
-}
-
-impl Counters {
-    fn read(&self) -> Numbers {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Numbers {
-            decided: read(&self.decided),
-            from_ledger: read(&self.from_ledger),
-            waiting: read(&self.waiting),
-            in_flight: read(&self.in_flight),
-            requests: read(&self.requests),
-            cost: NanoDollars(read(&self.cost)),
-            refused: read(&self.refused),
-            usage: *self.usage.lock(),
-        }
+        own.map(|own| *own.lock()).unwrap_or_default()
     }
 }
 
 /// Counts for everybody, one experiment and one team.
 #[derive(Clone)]
 pub struct Tally {
-    counters: [Arc<Counters>; 3],
+    counters: [Arc<Mutex<Numbers>>; 3],
     team: Arc<str>,
 }
 
 impl Tally {
     /// A decision was recorded after a call.
     pub fn count_decided(&self, usage: Usage) {
-        for counters in &self.counters {
-            counters.decided.fetch_add(1, Ordering::Relaxed);
-            *counters.usage.lock() += usage;
-        }
+        self.count(|numbers| {
+            numbers.decided += 1;
+            numbers.usage += usage;
+        });
     }
 
     /// A call was paid for; absent when its price is not known.
     pub fn count_cost(&self, cost: Option<NanoDollars>) {
         let cost = cost.unwrap_or_default();
-        for counters in &self.counters {
-            counters.cost.fetch_add(cost.0, Ordering::Relaxed);
-        }
+        self.count(|numbers| numbers.cost = numbers.cost.plus(cost));
     }
 
     /// A decision was in the ledger.
     pub fn count_from_ledger(&self) {
-        for counters in &self.counters {
-            counters.from_ledger.fetch_add(1, Ordering::Relaxed);
-        }
+        self.count(|numbers| numbers.from_ledger += 1);
     }
 
     /// A call got what it waited for, and takes so many tokens.
@@ -152,56 +117,54 @@ impl Tally {
 
     /// A provider refused a call for lack of quota or because of the key.
     pub fn count_refused(&self, provider: &str, model: &str) {
-        for counters in &self.counters {
-            counters.refused.fetch_add(1, Ordering::Relaxed);
-        }
+        self.count(|numbers| numbers.refused += 1);
         metrics::count_refusal(provider, model, &self.team);
     }
 
     /// A call waits for quota while the guard lives.
-    pub fn waiting(&self) -> Present<'_> {
-        Present::enter(self, |counters| &counters.waiting, metrics::move_waiting)
+    pub fn waiting(&self) -> CountedCall<'_> {
+        CountedCall::enter(self, |numbers| &mut numbers.waiting, metrics::move_waiting)
     }
 
     /// A call is at a provider while the guard lives.
-    pub fn at_provider(&self) -> Present<'_> {
-        for counters in &self.counters {
-            counters.requests.fetch_add(1, Ordering::Relaxed);
-        }
-        Present::enter(
+    pub fn at_provider(&self) -> CountedCall<'_> {
+        self.count(|numbers| numbers.requests += 1);
+        CountedCall::enter(
             self,
-            |counters| &counters.in_flight,
+            |numbers| &mut numbers.in_flight,
             metrics::move_in_flight,
         )
+    }
+
+    fn count(&self, count: impl Fn(&mut Numbers)) {
+        for numbers in &self.counters {
+            count(&mut numbers.lock());
+        }
     }
 }
 
 /// Counts one call as present until it is dropped.
-pub struct Present<'a> {
+pub struct CountedCall<'a> {
     tally: &'a Tally,
-    counter: fn(&Counters) -> &AtomicU64,
+    number: fn(&mut Numbers) -> &mut u64,
     gauge: fn(f64),
 }
 
-impl<'a> Present<'a> {
-    fn enter(tally: &'a Tally, counter: fn(&Counters) -> &AtomicU64, gauge: fn(f64)) -> Self {
-        for counters in &tally.counters {
-            counter(counters).fetch_add(1, Ordering::Relaxed);
-        }
+impl<'a> CountedCall<'a> {
+    fn enter(tally: &'a Tally, number: fn(&mut Numbers) -> &mut u64, gauge: fn(f64)) -> Self {
+        tally.count(|numbers| *number(numbers) += 1);
         gauge(1.0);
         Self {
             tally,
-            counter,
+            number,
             gauge,
         }
     }
 }
 
-impl Drop for Present<'_> {
+impl Drop for CountedCall<'_> {
     fn drop(&mut self) {
-        for counters in &self.tally.counters {
-            (self.counter)(counters).fetch_sub(1, Ordering::Relaxed);
-        }
+        self.tally.count(|numbers| *(self.number)(numbers) -= 1);
         (self.gauge)(-1.0);
     }
 }

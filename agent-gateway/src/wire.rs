@@ -14,7 +14,7 @@ use crate::catalogue::Origin;
 use crate::decision::{
     Decision, DecisionAddress, Message, ReplyFormat, Request, Role, TokenLogprob, Usage,
 };
-use crate::door_store::{DoorAnswer, HandedAnswer, Listing, StandIn, WaitingAsk};
+use crate::door_store::{DoorAnswer, Listing, StandIn, SubmittedAnswer, WaitingAsk};
 use crate::money::{DayError, NanoDollars};
 use crate::parameters::{Applied, FormatMode, Parameter};
 use crate::providers::LearntRefusal;
@@ -24,19 +24,14 @@ use crate::providers::LearntRefusal;
 pub enum WireError {
     #[error("the request has no decision address")]
     MissingAddress,
-    /// The address names no session.
     #[error("the decision address has no session id")]
     EmptySession,
-    /// There is nothing to answer.
     #[error("the request has no messages")]
     NoMessages,
-    /// A message does not say whose it is.
     #[error("message {index} has no role")]
     UnknownRole { index: usize },
-    /// A sampling number is not a number.
     #[error("{field} is not a finite number")]
     NotFinite { field: &'static str },
-    /// A parameter that nobody can require.
     #[error("required_parameters names {name:?}, which is no parameter")]
     UnknownParameter { name: String },
     /// Providers read the seed as a signed number, and would refuse this one or
@@ -278,14 +273,14 @@ pub fn write_listing(listing: Listing) -> v1::WatchDoorResponse {
 }
 
 /// Takes an answer at a door apart.
-pub fn read_answer(wire: v1::AnswerAtDoorRequest) -> Result<HandedAnswer, WireError> {
+pub fn read_answer(wire: v1::AnswerAtDoorRequest) -> Result<SubmittedAnswer, WireError> {
     let address = read_address(wire.address.ok_or(WireError::MissingAddress)?)?;
     let answered_by = if wire.answered_by.is_empty() {
         wire.door.clone()
     } else {
         wire.answered_by
     };
-    Ok(HandedAnswer {
+    Ok(SubmittedAnswer {
         door: wire.door,
         address,
         digest: wire.request_digest.into(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agon_agent_gateway::{Gateway, GatewayConfig, Lost, Store};
+use agon_agent_gateway::{Gateway, GatewayConfig, LostAnswers, Store};
 use agon_coordinator::{Coordinator, CoordinatorOptions, StoreChoice};
 use agon_engine::spec::SIMULATED_ENDPOINT;
 use agon_report::{counted, dollars};
@@ -191,7 +191,7 @@ pub fn cut_off(gateway: &Gateway) -> Option<String> {
 }
 
 /// What was paid for and is lost; nothing when that is nothing.
-pub fn in_words(lost: Lost) -> Option<String> {
+pub fn in_words(lost: LostAnswers) -> Option<String> {
     let answers = counted(lost.answers, "answer");
     let cost = dollars(lost.cost.0);
     let are = if lost.answers == 1 { "was" } else { "were" };

@@ -50,12 +50,12 @@ pub(crate) struct Payment {
 
 /// What became of a call.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Used {
-    This(Usage),
+pub(crate) enum BilledUsage {
+    Known(Usage),
     /// Nothing that anybody bills.
     Nothing,
     /// Nobody knows; it is charged at the most.
-    Perhaps,
+    Unknown,
 }
 
 impl Quote {
@@ -128,28 +128,28 @@ impl Quote {
 impl Payment {
     /// What an answered call is charged for: its most when the provider does not
     /// say what it used and money is held, because an estimate can be too low.
-    pub fn used(&self, told: Option<Usage>, estimate: Usage) -> Used {
-        match told {
-            None if self.held => Used::Perhaps,
-            told => Used::This(told.unwrap_or(estimate)),
+    pub fn used(&self, reported: Option<Usage>, estimate: Usage) -> BilledUsage {
+        match reported {
+            None if self.held => BilledUsage::Unknown,
+            reported => BilledUsage::Known(reported.unwrap_or(estimate)),
         }
     }
 
     /// What the call costs; absent when nobody knows the price.
-    pub fn cost(&self, used: Used) -> Option<NanoDollars> {
+    pub fn cost(&self, used: BilledUsage) -> Option<NanoDollars> {
         match used {
-            Used::Nothing => Some(NanoDollars(0)),
-            Used::This(usage) => Some(self.quote.price?.of(&usage)),
-            Used::Perhaps => self.quote.price.map(|_| self.quote.most),
+            BilledUsage::Nothing => Some(NanoDollars(0)),
+            BilledUsage::Known(usage) => Some(self.quote.price?.of(&usage)),
+            BilledUsage::Unknown => self.quote.price.map(|_| self.quote.most),
         }
     }
 
     /// What the store is told; absent when nothing is charged.
-    pub(super) fn bill(&self, used: Used) -> Option<Bill> {
+    pub(super) fn bill(&self, used: BilledUsage) -> Option<Bill> {
         let usage = match used {
-            Used::Nothing => return None,
-            Used::This(usage) => usage,
-            Used::Perhaps => self.quote.most_usage,
+            BilledUsage::Nothing => return None,
+            BilledUsage::Known(usage) => usage,
+            BilledUsage::Unknown => self.quote.most_usage,
         };
         Some(Bill {
             attempt: self.attempt.clone(),

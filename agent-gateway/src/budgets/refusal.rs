@@ -7,14 +7,12 @@ use crate::money::NanoDollars;
 /// Why a call may not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum MoneyRefusal {
-    /// A budget could not be kept without a price.
     #[error(
         "model {model} has no known price, but {scope} has a budget: write price = {{ \
          input_per_million_dollars = \"..\", output_per_million_dollars = \"..\" }} under \
          [models.\"{model}\"], or a row into the file that prices under [gateway] names"
     )]
     NoPrice { model: String, scope: BudgetScope },
-    /// The call does not fit.
     #[error(
         "the budget of {} is spent: {} of {} spent, {} reserved for calls under way, this call \
          may cost {most}; raise {}",

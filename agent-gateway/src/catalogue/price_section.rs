@@ -66,18 +66,16 @@ impl PriceSection {
 
     /// The price, with what was left out filled in.
     pub fn price(&self) -> Price {
-        let (input, output) = (
-            self.input_per_million_dollars,
-            self.output_per_million_dollars,
-        );
         Price {
-            rates: Rates {
-                input,
-                cached_input: self.cached_input_per_million_dollars.unwrap_or(input),
-                cache_write: self.cache_write_per_million_dollars.unwrap_or(input),
-                output,
-                reasoning: self.reasoning_per_million_dollars.unwrap_or(output),
-            },
+            rates: rates(
+                [
+                    self.input_per_million_dollars,
+                    self.output_per_million_dollars,
+                ],
+                self.cached_input_per_million_dollars,
+                self.cache_write_per_million_dollars,
+                self.reasoning_per_million_dollars,
+            ),
             long_prompt: self.long_prompt.as_ref().map(LongPromptSection::price),
         }
     }
@@ -85,19 +83,32 @@ impl PriceSection {
 
 impl LongPromptSection {
     fn price(&self) -> LongPrompt {
-        let (input, output) = (
-            self.input_per_million_dollars,
-            self.output_per_million_dollars,
-        );
         LongPrompt {
             above_input_tokens: self.above_input_tokens,
-            rates: Rates {
-                input,
-                cached_input: self.cached_input_per_million_dollars.unwrap_or(input),
-                cache_write: self.cache_write_per_million_dollars.unwrap_or(input),
-                output,
-                reasoning: self.reasoning_per_million_dollars.unwrap_or(output),
-            },
+            rates: rates(
+                [
+                    self.input_per_million_dollars,
+                    self.output_per_million_dollars,
+                ],
+                self.cached_input_per_million_dollars,
+                self.cache_write_per_million_dollars,
+                self.reasoning_per_million_dollars,
+            ),
         }
+    }
+}
+
+fn rates(
+    [input, output]: [NanoDollars; 2],
+    cached_input: Option<NanoDollars>,
+    cache_write: Option<NanoDollars>,
+    reasoning: Option<NanoDollars>,
+) -> Rates {
+    Rates {
+        input,
+        cached_input: cached_input.unwrap_or(input),
+        cache_write: cache_write.unwrap_or(input),
+        output,
+        reasoning: reasoning.unwrap_or(output),
     }
 }

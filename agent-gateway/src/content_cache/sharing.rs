@@ -1,7 +1,7 @@
 //! One call for equal questions that a team asks at the same time in this replica:
 //! the first asks, the others wait for what it learns. Nobody waits for another
 //! team's call, which may have to wait for long. Knows no stores and makes
-//! no calls. Called by `deciding/remembering.rs`.
+//! no calls. Called by `deciding/caching.rs`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub struct Leader {
 impl Leader {
     /// Tells the others: an answer fit for all of them, or that each has to ask
     /// for itself.
-    pub fn tell(self, decision: Option<Arc<Decision>>) {
+    pub fn share(self, decision: Option<Arc<Decision>>) {
         self.learnt.send_replace(Some(decision));
     }
 }
@@ -77,7 +77,7 @@ pub struct Follower(watch::Receiver<SharedAnswer>);
 
 /// What a follower hears.
 #[derive(Debug, PartialEq)]
-pub enum Heard {
+pub enum FollowerResult {
     Answer(Arc<Decision>),
     /// There is none to share.
     Nothing,
@@ -87,12 +87,12 @@ pub enum Heard {
 
 impl Follower {
     /// Waits for the leader.
-    pub async fn hear(mut self) -> Heard {
+    pub async fn result(mut self) -> FollowerResult {
         let learnt = self.0.wait_for(Option::is_some).await;
         match learnt.as_deref() {
-            Ok(Some(Some(decision))) => Heard::Answer(Arc::clone(decision)),
-            Ok(_) => Heard::Nothing,
-            Err(_) => Heard::LeaderGone,
+            Ok(Some(Some(decision))) => FollowerResult::Answer(Arc::clone(decision)),
+            Ok(_) => FollowerResult::Nothing,
+            Err(_) => FollowerResult::LeaderGone,
         }
     }
 }
@@ -142,14 +142,14 @@ mod tests {
         let sharing = Arc::new(Sharing::default());
         let leader = lead(&sharing);
         let followers = [follow(&sharing), follow(&sharing)];
-        leader.tell(Some(decision()));
+        leader.share(Some(decision()));
         for follower in followers {
-            assert_eq!(follower.hear().await, Heard::Answer(decision()));
+            assert_eq!(follower.result().await, FollowerResult::Answer(decision()));
         }
         let leader = lead(&sharing);
         let follower = follow(&sharing);
-        leader.tell(None);
-        assert_eq!(follower.hear().await, Heard::Nothing);
+        leader.share(None);
+        assert_eq!(follower.result().await, FollowerResult::Nothing);
     }
 
     #[tokio::test]
@@ -158,7 +158,7 @@ mod tests {
         let leader = lead(&sharing);
         let follower = follow(&sharing);
         drop(leader);
-        assert_eq!(follower.hear().await, Heard::LeaderGone);
+        assert_eq!(follower.result().await, FollowerResult::LeaderGone);
         drop(lead(&sharing));
     }
 

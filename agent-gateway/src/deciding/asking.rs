@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 use agon_service_kit::tasks::with_causes;
 use tracing::Instrument as _;
 
-use super::attempt::{AdmittedCall, Answered, Ready};
+use super::calls::{AdmittedCall, AnsweredCall, ReadyCall};
 use super::claimed_usage::limit_to_request;
 use super::retry_budget::RetryBudget;
-use super::{Decider, Outcome, Question};
+use super::{Decider, Question};
 use crate::admission::Charge;
 use crate::admission::charging::{self, Charges};
 use crate::admission::line::lane::Lane;
 use crate::admission::line::{Admitted, Want};
 use crate::admission::messages::key_hold;
-use crate::budgets::quote::{Payment, Used};
+use crate::budgets::quote::{BilledUsage, Payment};
 use crate::decide_error::DecideError;
 use crate::estimate;
 use crate::fairness::queue::Place;
@@ -27,7 +27,6 @@ use crate::keys::KeyId;
 use crate::metrics;
 use crate::providers::{Arrived, Call, Refusal, Remedy, Reply};
 use crate::routes::Route;
-use crate::single_flight::Waiters;
 
 /// Beyond the timeout of its call an attempt needs only a moment to be settled;
 /// after this its asker has died.
@@ -41,8 +40,7 @@ impl Decider {
         question: &Question,
         route: &Arc<Route>,
         has_alternative: bool,
-        waiters: &Waiters<Outcome>,
-    ) -> Result<Box<Answered>, DecideError> {
+    ) -> Result<Box<AnsweredCall>, DecideError> {
         let mut retry_budget = RetryBudget::new(
             self.routes
                 .config()
@@ -57,7 +55,7 @@ impl Decider {
                 ..self.want(question, route)
             });
             let ready = self
-                .admit_paid(question, route, want, waiters, &mut retry_budget)
+                .admit_paid(question, route, want, &mut retry_budget)
                 .await?;
             // Boxed, because a call needs far more room than waiting for one, and
             // thousands wait.
@@ -65,7 +63,6 @@ impl Decider {
                 question,
                 route,
                 ready,
-                waiters,
                 &mut retry_budget,
                 &mut tried_in_vain,
             ));
@@ -81,14 +78,13 @@ impl Decider {
         &self,
         question: &Question,
         route: &Route,
-        ready: Ready,
-        waiters: &Waiters<Outcome>,
+        ready: ReadyCall,
         retry_budget: &mut RetryBudget,
         tried_in_vain: &mut Vec<KeyId>,
-    ) -> Result<Option<Box<Answered>>, DecideError> {
+    ) -> Result<Option<Box<AnsweredCall>>, DecideError> {
         let lane = &route.lane;
         if self.recorder.is_behind() {
-            let caught_up = self.unpaid(waiters, self.recorder.caught_up()).await;
+            let caught_up = self.unpaid(question, self.recorder.caught_up()).await;
             if let Err(error) = caught_up {
                 self.settle_unasked(lane, &ready).await;
                 return Err(error);
@@ -103,7 +99,7 @@ impl Decider {
         }
         let began = Instant::now();
         let (ready, outcome) = self.call_or_hedge(question, ready).await;
-        let Ready {
+        let ReadyCall {
             attempt,
             payment,
             charges,
@@ -147,7 +143,7 @@ impl Decider {
             Remedy::Retry(_) | Remedy::RetryUnreadable => {
                 lane.complain(&refusal.reason);
                 retry_budget.check(&route.model.name)?;
-                self.unpaid(waiters, tokio::time::sleep(delay)).await?;
+                self.unpaid(question, tokio::time::sleep(delay)).await?;
             }
         }
         Ok(None)
@@ -166,7 +162,7 @@ impl Decider {
             patience: Duration::ZERO,
             only_now: false,
             // Who has an address is told by its claim, and waits once it has it.
-            leaves_without_store: question.holding.is_none(),
+            leaves_without_store: question.claim.is_none(),
         }
     }
 
@@ -185,14 +181,13 @@ impl Decider {
         question: &Question,
         route: &Route,
         want: Box<Want>,
-        waiters: &Waiters<Outcome>,
         retry_budget: &mut RetryBudget,
     ) -> Result<Box<AdmittedCall>, DecideError> {
         let lane = &route.lane;
         let (place, charge) = (self.place(question), want.charges.now);
         let began = Instant::now();
         let (waiting, down) = (question.tally.waiting(), lane.line.down());
-        let admitted = self.unpaid(waiters, lane.line.admit(&place, want)).await?;
+        let admitted = self.unpaid(question, lane.line.admit(&place, want)).await?;
         drop(waiting);
         retry_budget.note_wait(began.elapsed(), lane.line.down().saturating_sub(down));
         let model = || route.model.name.clone();
@@ -211,7 +206,7 @@ impl Decider {
                 });
             }
             Admitted::PatienceOver => {
-                retry_budget.hear(&lane.terms().last_error());
+                retry_budget.take_last_of_others(&lane.terms().last_error());
                 return Err(retry_budget.over(&model()));
             }
             Admitted::QuotaLater(wait) => {
@@ -290,8 +285,8 @@ impl Decider {
             },
         };
         metrics::count_request(provider, named, began.elapsed());
-        if let Some(turn) = attempt.turn.take() {
-            turn.ended(said_of_the_server(&outcome), Instant::now());
+        if let Some(permit) = attempt.permit.take() {
+            permit.ended(said_of_the_server(&outcome), Instant::now());
         }
         outcome
     }
@@ -303,13 +298,13 @@ impl Decider {
         reply: Reply,
         attempt: Box<AdmittedCall>,
         payment: Box<Payment>,
-    ) -> Answered {
+    ) -> AnsweredCall {
         let usage = reply
             .usage
             .unwrap_or_else(|| estimate::usage(&question.request, &reply.text));
         lane.usage_estimator
             .learn(attempt.charge_rule, &question.request, &usage);
-        Answered {
+        AnsweredCall {
             reply,
             usage,
             attempt,
@@ -343,9 +338,9 @@ impl Decider {
     }
 
     /// An attempt that was allowed and not made.
-    pub(super) async fn settle_unasked(&self, lane: &Lane, ready: &Ready) {
+    pub(super) async fn settle_unasked(&self, lane: &Lane, ready: &ReadyCall) {
         tokio::join!(
-            self.money.settle(&ready.payment, Used::Nothing),
+            self.budgets.settle(&ready.payment, BilledUsage::Nothing),
             self.give_back(lane, &ready.attempt)
         );
     }

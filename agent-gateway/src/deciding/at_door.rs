@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use agon_service_kit::tasks::with_causes;
 
-use super::{Answer, Decider, Outcome, Question};
+use super::{Answer, Decider, Question};
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, Usage};
-use crate::door_store::{DoorAnswer, HandedAnswer, OpenAsk, StandIn};
-use crate::single_flight::Waiters;
+use crate::door_store::{DoorAnswer, OpenAsk, StandIn, SubmittedAnswer};
 use crate::store_error::StoreError;
 
 /// Somebody who answers has said all there is to say.
@@ -35,7 +34,6 @@ impl Decider {
         question: &Question,
         door: String,
         model: String,
-        waiters: &Waiters<Outcome>,
     ) -> Result<Answer, DecideError> {
         let (caller, request) = (&question.caller, &question.request);
         let ask = OpenAsk {
@@ -49,7 +47,7 @@ impl Decider {
             reply_format: request.reply_format.clone(),
             stand_in: caller.stand_in.as_deref().cloned(),
         };
-        let answered = self.unpaid(waiters, self.wait_at_door(&ask)).await;
+        let answered = self.unpaid(question, self.wait_at_door(&ask)).await;
         let filled = match answered {
             Ok(Ok(answer)) => self.record_answer(question, model, answer).await,
             Ok(Err(error)) => Err(error.into()),
@@ -126,14 +124,15 @@ impl Decider {
             applied: None,
             logprobs: None,
         };
-        let standing = self.record(question, decision);
-        self.stands(question, standing.await?)
+        let standing = self.record(question, decision).await?;
+        let used = standing.usage;
+        self.stands(question, standing, used)
     }
 }
 
 /// What the stand-in says.
-fn late(ask: &OpenAsk, stand_in: &StandIn) -> HandedAnswer {
-    HandedAnswer {
+fn late(ask: &OpenAsk, stand_in: &StandIn) -> SubmittedAnswer {
+    SubmittedAnswer {
         door: ask.door.clone(),
         address: ask.address.clone(),
         digest: ask.digest.clone(),

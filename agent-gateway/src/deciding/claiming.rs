@@ -11,12 +11,11 @@ use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::with_causes;
 use parking_lot::Mutex;
 
-use super::{Answer, Decider, Outcome, Question};
+use super::{Answer, Decider, Question};
 use crate::decide_error::DecideError;
 use crate::decision::DecisionAddress;
 use crate::ledger::{Claim, Ledger};
 use crate::outbox::OutboxMessage;
-use crate::single_flight::Waiters;
 use crate::store_error::StoreError;
 
 /// Looks at an address that another replica is asking about.
@@ -36,13 +35,13 @@ const RENEW_AGAIN: Duration = Duration::from_millis(200);
 const CLAIMS_LAST: Duration = Duration::from_secs(60);
 
 /// What is known of a question's claim.
-pub struct Holding {
+pub struct ClaimState {
     holder: String,
     /// It is ours until then without asking; absent: ask.
     sure_until: Mutex<Option<Instant>>,
 }
 
-impl Holding {
+impl ClaimState {
     /// Nothing is claimed yet; the holder's name is unique among all questions.
     pub fn new(holder: String) -> Self {
         Self {
@@ -61,22 +60,18 @@ impl Holding {
 impl Decider {
     /// Waits until the address is ours; returns what is recorded there instead. A
     /// question that ends here leaves no claim behind.
-    pub(super) async fn claim(
-        &self,
-        question: &Question,
-        waiters: &Waiters<Outcome>,
-    ) -> Result<Option<Answer>, DecideError> {
+    pub(super) async fn claim(&self, question: &Question) -> Result<Option<Answer>, DecideError> {
         let Question {
             address, digest, ..
         } = question;
-        let Some(holding) = &question.holding else {
+        let Some(state) = &question.claim else {
             return Ok(None);
         };
         let mut delays = Delays::new(ELSEWHERE_DELAYS);
         loop {
-            let claim = self.claim_once(question, holding).await;
+            let claim = self.claim_once(question, state).await;
             if claim.as_ref().is_err_and(StoreError::may_be_done) {
-                self.outbox.post(self.release(question, holding));
+                self.outbox.post(self.release(question, state));
             }
             match claim? {
                 Claim::Granted => return Ok(None),
@@ -91,7 +86,7 @@ impl Decider {
                 }
                 Claim::HeldElsewhere => {
                     let delay = delays.next_delay().unwrap_or(ELSEWHERE_DELAYS.cap);
-                    self.unpaid(waiters, tokio::time::sleep(delay)).await?;
+                    self.unpaid(question, tokio::time::sleep(delay)).await?;
                 }
             }
         }
@@ -99,7 +94,7 @@ impl Decider {
 
     /// Renews the claim until dropped.
     pub(super) async fn keep_claim(&self, question: &Question) -> Infallible {
-        let (Some(every), Some(holding)) = (self.ledger.renew_every(), &question.holding) else {
+        let (Some(every), Some(state)) = (self.ledger.renew_every(), &question.claim) else {
             return std::future::pending().await;
         };
         let mut pause = every;
@@ -107,7 +102,7 @@ impl Decider {
             tokio::time::sleep(pause).await;
             pause = every;
             // Boxed, so that the pause, in which thousands are, needs little room.
-            if let Err(error) = Box::pin(self.renew_claim(question, holding)).await {
+            if let Err(error) = Box::pin(self.renew_claim(question, state)).await {
                 pause = every.min(RENEW_AGAIN);
                 if let Some(failures) = self.unrenewed.note() {
                     let (address, error) = (&question.address, with_causes(&error));
@@ -120,11 +115,11 @@ impl Decider {
     /// Looks whether the address is still ours, if there is any doubt: a renewal
     /// failed or is overdue.
     pub(super) async fn check_claim(&self, question: &Question) -> Result<(), DecideError> {
-        let Some(holding) = &question.holding else {
+        let Some(state) = &question.claim else {
             return Ok(());
         };
-        let sure = holding.is_sure() || self.ledger.renew_every().is_none();
-        if sure || self.renew_claim(question, holding).await? {
+        let sure = state.is_sure() || self.ledger.renew_every().is_none();
+        if sure || self.renew_claim(question, state).await? {
             return Ok(());
         }
         Err(DecideError::ClaimLost {
@@ -134,14 +129,14 @@ impl Decider {
 
     /// Gives the claim back; later, when that fails now.
     pub(super) async fn release_claim(&self, question: &Question) {
-        if let Some(holding) = &question.holding {
+        if let Some(state) = &question.claim {
             // One that fails stays in the outbox.
-            let _ = self.outbox.send(self.release(question, holding)).await;
+            let _ = self.outbox.send(self.release(question, state)).await;
         }
     }
 
-    fn release(&self, question: &Question, holding: &Holding) -> OutboxMessage {
-        let (address, holder) = (question.address.clone(), holding.holder.clone());
+    fn release(&self, question: &Question, state: &ClaimState) -> OutboxMessage {
+        let (address, holder) = (question.address.clone(), state.holder.clone());
         let key = format!("{address} {holder}");
         let holds = (Arc::clone(&self.ledger), address, holder);
         let release = |(ledger, address, holder): (Arc<dyn Ledger>, DecisionAddress, String)| async move {
@@ -155,19 +150,19 @@ impl Decider {
     async fn renew_claim(
         &self,
         question: &Question,
-        holding: &Holding,
+        state: &ClaimState,
     ) -> Result<bool, StoreError> {
         let began = Instant::now();
         // Whatever comes of it: until it is known, nobody may be sure.
-        let renewed = self.ledger.renew(&question.address, &holding.holder).await;
+        let renewed = self.ledger.renew(&question.address, &state.holder).await;
         if let Ok(true) = renewed {
-            self.be_sure(holding, began);
+            self.be_sure(state, began);
             return Ok(true);
         }
-        *holding.sure_until.lock() = None;
+        *state.sure_until.lock() = None;
         renewed?;
         Ok(matches!(
-            self.claim_once(question, holding).await?,
+            self.claim_once(question, state).await?,
             Claim::Granted
         ))
     }
@@ -175,23 +170,23 @@ impl Decider {
     async fn claim_once(
         &self,
         question: &Question,
-        holding: &Holding,
+        state: &ClaimState,
     ) -> Result<Claim, StoreError> {
         let Question {
             address, digest, ..
         } = question;
         let began = Instant::now();
-        let holder = &holding.holder;
+        let holder = &state.holder;
         let claim = self.ledger.claim(address, digest, holder).await?;
         if claim == Claim::Granted {
-            self.be_sure(holding, began);
+            self.be_sure(state, began);
         }
         Ok(claim)
     }
 
     /// A claim lasts three renewals; one that is late by a whole one is in doubt.
-    fn be_sure(&self, holding: &Holding, since: Instant) {
+    fn be_sure(&self, state: &ClaimState, since: Instant) {
         let every = self.ledger.renew_every().unwrap_or_default();
-        *holding.sure_until.lock() = Some(since + every * 2);
+        *state.sure_until.lock() = Some(since + every * 2);
     }
 }

@@ -12,7 +12,7 @@ use std::time::Instant;
 use agon_service_kit::tasks::TaskKind;
 use tracing::Instrument as _;
 
-use super::attempt::{AdmittedCall, Ready};
+use super::calls::{AdmittedCall, ReadyCall};
 use super::{Decider, Question};
 use crate::admission::charging;
 use crate::admission::line::{Admitted, Want};
@@ -24,7 +24,7 @@ use crate::providers::{Refusal, Remedy, Reply};
 use crate::routes::Route;
 
 /// A call that was made.
-pub(super) type Called = (Ready, Result<Reply, Refusal>);
+pub(super) type Called = (ReadyCall, Result<Reply, Refusal>);
 
 /// A call under way that can outlive its decision; nothing comes of one that
 /// could not be made.
@@ -45,7 +45,7 @@ struct HedgedCall {
 impl Decider {
     /// Makes a call, and once more when it takes longer than the model is
     /// allowed. What is returned is still to be settled, the other one is not.
-    pub(super) async fn call_or_hedge(&self, question: &Question, mut ready: Ready) -> Called {
+    pub(super) async fn call_or_hedge(&self, question: &Question, mut ready: ReadyCall) -> Called {
         let route = Arc::clone(&ready.route);
         let me = self.me.upgrade();
         let after = route.model.hedge_after;
@@ -124,7 +124,7 @@ impl Decider {
     /// about its key.
     async fn settle_lost(&self, question: &Question, route: &Route, lost: Called) {
         let (ready, outcome) = lost;
-        let Ready {
+        let ReadyCall {
             attempt,
             payment,
             charges,
@@ -170,7 +170,7 @@ impl Decider {
         question: &Question,
         route: &Arc<Route>,
         avoid: KeyId,
-    ) -> Option<Ready> {
+    ) -> Option<ReadyCall> {
         let route = self.as_set_now(route);
         let lane = &route.lane;
         let terms = lane.terms();
@@ -181,7 +181,6 @@ impl Decider {
             except: others.take(1).map(|_| avoid.clone()).collect(),
             has_alternative: true,
             only_now: true,
-            leaves_without_store: true,
             ..self.want(question, &route)
         };
         let (charges, lasts) = (want.charges, want.lasts);
@@ -196,9 +195,9 @@ impl Decider {
             return None;
         };
         let attempt = AdmittedCall::of(*grant, place, terms.charge, charges.now);
-        let paying = self.money.next_attempt();
-        match self.money.reserve(&paying, &quote, lasts).await {
-            Ok(Ok(HoldOutcome::Granted(payment))) => Some(Ready {
+        let paying = self.budgets.next_attempt();
+        match self.budgets.reserve(&paying, &quote, lasts).await {
+            Ok(Ok(HoldOutcome::Granted(payment))) => Some(ReadyCall {
                 attempt: Box::new(attempt),
                 payment,
                 charges,
@@ -207,7 +206,7 @@ impl Decider {
             held => {
                 self.give_back(lane, &attempt).await;
                 if held.is_err() {
-                    self.money.forget(&paying).await;
+                    self.budgets.forget(&paying).await;
                 }
                 None
             }
@@ -216,7 +215,7 @@ impl Decider {
 }
 
 impl HedgedCall {
-    fn call(self: Arc<Self>, mut ready: Ready) -> First {
+    fn call(self: Arc<Self>, mut ready: ReadyCall) -> First {
         Box::pin(async move {
             let attempt = &mut ready.attempt;
             let outcome = self.decider.call(&self.question, &ready.route, attempt);
@@ -259,7 +258,8 @@ impl Question {
             tally: self.tally.clone(),
             paid: DecisionCost::default(),
             hedged: AtomicBool::new(true),
-            holding: self.holding.clone(),
+            claim: self.claim.clone(),
+            waiters: None,
         }
     }
 }

@@ -9,7 +9,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::Either;
 use tracing::{Instrument as _, Span};
 
-use super::{Decider, Holding, Outcome, Question};
+use super::{ClaimState, Decider, Outcome, Question};
 use crate::budgets::quote::DecisionCost;
 use crate::caller::Caller;
 use crate::decide_error::DecideError;
@@ -18,34 +18,13 @@ use crate::single_flight::SingleFlightError;
 
 impl Decider {
     /// Decides, or answers with what was decided. The span stands for the
-    /// decision in traces.
+    /// decision in traces. An address that is `once` is in a session of its own that nobody
+    /// will ask again: it is neither claimed nor recorded.
+    /// Joins before the future is polled, so that it is small.
     ///
     /// # Errors
     /// As the README's table has it.
     pub(crate) fn decide(
-        self: &Arc<Self>,
-        address: DecisionAddress,
-        caller: Caller,
-        request: Request,
-        span: Span,
-    ) -> impl Future<Output = Outcome> + Send + use<> {
-        self.join(address, caller, request, span, false)
-    }
-
-    /// As [`Decider::decide`], for an address in a session of its own that nobody
-    /// will ask again: it is neither claimed nor recorded.
-    pub(crate) fn decide_once(
-        self: &Arc<Self>,
-        address: DecisionAddress,
-        caller: Caller,
-        request: Request,
-        span: Span,
-    ) -> impl Future<Output = Outcome> + Send + use<> {
-        self.join(address, caller, request, span, true)
-    }
-
-    /// Joins before the future is polled, so that it is small.
-    fn join(
         self: &Arc<Self>,
         address: DecisionAddress,
         caller: Caller,
@@ -64,7 +43,7 @@ impl Decider {
         let work = move |waiters| {
             let tally = decider.tallies.tally(&caller.experiment_id, &caller.team);
             let question = Box::new(Question {
-                holding: (!once).then(|| Arc::new(Holding::new(decider.unique_name()))),
+                claim: (!once).then(|| Arc::new(ClaimState::new(decider.unique_name()))),
                 address: question_address,
                 caller,
                 request,
@@ -72,8 +51,9 @@ impl Decider {
                 tally,
                 paid: DecisionCost::default(),
                 hedged: AtomicBool::new(false),
+                waiters: Some(waiters),
             });
-            async move { decider.answer(question, waiters).await }.instrument(span)
+            async move { decider.answer(question).await }.instrument(span)
         };
         let joined = self
             .single_flight

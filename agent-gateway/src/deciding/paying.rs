@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 
-use super::attempt::{AdmittedCall, Ready};
+use super::calls::{AdmittedCall, ReadyCall};
 use super::retry_budget::RetryBudget;
-use super::{Decider, Outcome, Question};
+use super::{Decider, Question};
 use crate::admission::Charge;
 use crate::admission::line::Want;
 use crate::admission::line::lane::Lane;
-use crate::budgets::quote::{Payer, Payment, Quote, Used};
+use crate::budgets::quote::{BilledUsage, Payer, Payment, Quote};
 use crate::budgets::store;
 use crate::budgets::{BudgetTurn, HoldOutcome};
 use crate::catalogue::ResolvedModel;
@@ -23,7 +23,6 @@ use crate::decision::Request;
 use crate::limits::Signals;
 use crate::providers::{Arrived, Refusal};
 use crate::routes::Route;
-use crate::single_flight::Waiters;
 
 /// Between tries at a budget store that is away; callers wait, as they do for quota.
 const STORE_DELAYS: DelayPolicy = DelayPolicy {
@@ -44,29 +43,28 @@ impl Decider {
         question: &Question,
         route: &Arc<Route>,
         want: Box<Want>,
-        waiters: &Waiters<Outcome>,
         retry_budget: &mut RetryBudget,
-    ) -> Result<Ready, DecideError> {
+    ) -> Result<ReadyCall, DecideError> {
         // Who cannot pay need not wait for quota first.
         // Boxed like all that comes after: thousands wait in between, and a future
         // is as large as its largest part.
         Box::pin(self.check_money(question, route)).await?;
         let mut paying = Paying {
-            attempt: self.money.next_attempt(),
+            attempt: self.budgets.next_attempt(),
             doubtful: false,
         };
         let admitted = self
-            .admit_and_hold(question, route, want, waiters, retry_budget, &mut paying)
+            .admit_and_hold(question, route, want, retry_budget, &mut paying)
             .await;
         if admitted.is_err() && paying.doubtful {
-            Box::pin(self.money.forget(&paying.attempt)).await;
+            Box::pin(self.budgets.forget(&paying.attempt)).await;
         }
         admitted
     }
 
     async fn check_money(&self, question: &Question, route: &Route) -> Result<(), DecideError> {
         let quote = self.quote(question, route)?;
-        Ok(self.money.check(&quote).await?)
+        Ok(self.budgets.check(&quote).await?)
     }
 
     async fn admit_and_hold(
@@ -74,10 +72,9 @@ impl Decider {
         question: &Question,
         route: &Arc<Route>,
         mut want: Box<Want>,
-        waiters: &Waiters<Outcome>,
         retry_budget: &mut RetryBudget,
         paying: &mut Paying,
-    ) -> Result<Ready, DecideError> {
+    ) -> Result<ReadyCall, DecideError> {
         let mut route = Arc::clone(route);
         // Made when it is needed: thousands wait for quota and few for the budget store.
         let mut delays = None;
@@ -97,8 +94,7 @@ impl Decider {
             }
             let (charges, lasts) = (want.charges, want.lasts);
             let admitted = {
-                let admission =
-                    pin!(self.admit(question, &route, want.clone(), waiters, retry_budget));
+                let admission = pin!(self.admit(question, &route, want.clone(), retry_budget));
                 give_up_turn_if_long(&mut turn, admission).await?
             };
             // Settings, budgets and prices may have changed while this waited.
@@ -108,8 +104,8 @@ impl Decider {
                 self.give_back(&route.lane, &admitted).await;
                 if std::mem::take(&mut paying.doubtful) {
                     // What may be held would be too little.
-                    self.money.forget(&paying.attempt).await;
-                    paying.attempt = self.money.next_attempt();
+                    self.budgets.forget(&paying.attempt).await;
+                    paying.attempt = self.budgets.next_attempt();
                 }
                 continue;
             }
@@ -122,9 +118,9 @@ impl Decider {
                     return Err(error);
                 }
             };
-            let held = Box::pin(self.money.reserve(&paying.attempt, &quote, lasts)).await;
+            let held = Box::pin(self.budgets.reserve(&paying.attempt, &quote, lasts)).await;
             if let Ok(Ok(HoldOutcome::Granted(payment))) = held {
-                return Ok(Ready {
+                return Ok(ReadyCall {
                     attempt: admitted,
                     payment,
                     charges,
@@ -135,16 +131,16 @@ impl Decider {
             match held {
                 Ok(Err(refusal)) => return Err(refusal.into()),
                 Ok(Ok(HoldOutcome::Wait(scope))) => {
-                    let wait = Box::pin(self.money.wait(&scope, turn.take()));
-                    turn = Some(self.unpaid(waiters, wait).await?);
+                    let wait = Box::pin(self.budgets.wait(&scope, turn.take()));
+                    turn = Some(self.unpaid(question, wait).await?);
                 }
                 Ok(Ok(HoldOutcome::Granted(_))) => {}
                 Err(error) => {
                     paying.doubtful = true;
-                    self.money.complain(&error);
+                    self.budgets.complain(&error);
                     let delays = delays.get_or_insert_with(|| Box::new(Delays::new(STORE_DELAYS)));
                     let delay = delays.next_delay().unwrap_or(STORE_DELAYS.cap);
-                    self.unpaid(waiters, tokio::time::sleep(delay)).await?;
+                    self.unpaid(question, tokio::time::sleep(delay)).await?;
                 }
             }
         }
@@ -165,9 +161,9 @@ impl Decider {
     }
 
     /// Charges a call and adds it to what the decision costs.
-    pub(super) async fn pay(&self, question: &Question, payment: &Payment, used: Used) {
+    pub(super) async fn pay(&self, question: &Question, payment: &Payment, used: BilledUsage) {
         question.tally.count_cost(payment.cost(used));
-        self.money.settle(payment, used).await;
+        self.budgets.settle(payment, used).await;
     }
 
     /// Charges a call that brought no answer: for all it may have used if it may
@@ -179,9 +175,9 @@ impl Decider {
         refusal: &Refusal,
     ) {
         let used = if refusal.arrived == Arrived::PerhapsDone {
-            Used::Perhaps
+            BilledUsage::Unknown
         } else {
-            Used::Nothing
+            BilledUsage::Nothing
         };
         question.paid.add(payment.cost(used));
         self.pay(question, payment, used).await;

@@ -36,12 +36,12 @@ pub struct Recorder {
     complaint: Complaint,
     /// Answers that are kept in memory because the ledger did not take them.
     kept: watch::Sender<u64>,
-    lost: Mutex<Lost>,
+    lost: Mutex<LostAnswers>,
 }
 
 /// Answers that were paid for and could not be recorded before the gateway stopped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostAnswers {
     /// How many.
     pub answers: u64,
     /// What those cost whose price is known.
@@ -71,8 +71,7 @@ impl Recorder {
         let _ = self.kept.subscribe().wait_for(|kept| *kept == 0).await;
     }
 
-    /// What is lost so far.
-    pub fn lost(&self) -> Lost {
+    pub fn lost(&self) -> LostAnswers {
         *self.lost.lock()
     }
 
@@ -82,7 +81,7 @@ impl Recorder {
         address: &DecisionAddress,
         decision: &Decision,
     ) -> Result<Decision, DecideError> {
-        let mut paid = Paid {
+        let mut paid = PaidAnswer {
             recorder: self,
             address,
             cost: decision.cost,
@@ -140,7 +139,7 @@ impl Recorder {
 
 /// An answer that costs money. However it is let go, also when the gateway's
 /// deadline cuts the work off, its loss is told.
-struct Paid<'a> {
+struct PaidAnswer<'a> {
     recorder: &'a Recorder,
     address: &'a DecisionAddress,
     cost: Option<NanoDollars>,
@@ -148,7 +147,7 @@ struct Paid<'a> {
     is_recorded: bool,
 }
 
-impl Paid<'_> {
+impl PaidAnswer<'_> {
     fn keep(&mut self) {
         if !self.is_kept {
             self.is_kept = true;
@@ -157,7 +156,7 @@ impl Paid<'_> {
     }
 }
 
-impl Drop for Paid<'_> {
+impl Drop for PaidAnswer<'_> {
     fn drop(&mut self) {
         if self.is_kept {
             self.recorder.kept.send_modify(|kept| *kept -= 1);

@@ -93,10 +93,10 @@ impl RetryBudget {
         self.patience.saturating_sub(self.spent)
     }
 
-    /// Takes what the provider said to others, where it has said nothing to this question.
-    pub(super) fn hear(&mut self, said: &str) {
+    /// Takes what the provider answered others, where it has not answered this question.
+    pub(super) fn take_last_of_others(&mut self, reason: &str) {
         if self.last.is_empty() {
-            said.clone_into(&mut self.last);
+            reason.clone_into(&mut self.last);
         }
     }
 

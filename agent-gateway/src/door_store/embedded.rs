@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use super::{DoorAnswer, DoorStore, Handed, HandedAnswer, Listing, OpenAsk, WaitingAsk};
+use super::{DoorAnswer, DoorStore, Listing, OpenAsk, SubmitOutcome, SubmittedAnswer, WaitingAsk};
 use crate::decision::DecisionAddress;
 use crate::store_error::StoreError;
 
@@ -102,7 +102,7 @@ impl DoorStore for EmbeddedDoors {
         Ok(())
     }
 
-    async fn answer(&self, handed: &HandedAnswer) -> Result<Handed, StoreError> {
+    async fn answer(&self, handed: &SubmittedAnswer) -> Result<SubmitOutcome, StoreError> {
         let by_door = self.by_door.lock();
         let entry = by_door
             .get(&handed.door)
@@ -112,10 +112,10 @@ impl DoorStore for EmbeddedDoors {
             team.is_none_or(|team| *team == entry.ask.team) && entry.is_known()
         };
         let Some(entry) = entry.filter(theirs) else {
-            return Ok(Handed::NobodyAsks);
+            return Ok(SubmitOutcome::NobodyAsks);
         };
         if entry.ask.digest != handed.digest {
-            return Ok(Handed::OtherRequest(entry.ask.digest.clone()));
+            return Ok(SubmitOutcome::OtherRequest(entry.ask.digest.clone()));
         }
         let mut standing = None;
         entry.answer.send_if_modified(|answer| {
@@ -127,11 +127,11 @@ impl DoorStore for EmbeddedDoors {
         });
         drop(by_door);
         match standing {
-            Some(standing) if standing.reply == handed.answer.reply => Ok(Handed::Stands),
-            Some(_) => Ok(Handed::AnsweredDifferently),
+            Some(standing) if standing.reply == handed.answer.reply => Ok(SubmitOutcome::Stands),
+            Some(_) => Ok(SubmitOutcome::AnsweredDifferently),
             None => {
                 self.change();
-                Ok(Handed::Stands)
+                Ok(SubmitOutcome::Stands)
             }
         }
     }

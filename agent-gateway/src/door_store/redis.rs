@@ -13,9 +13,9 @@ use agon_service_kit::tasks::with_causes;
 use async_trait::async_trait;
 use redis::ScriptInvocation;
 
-use super::{DoorAnswer, DoorStore, Handed, HandedAnswer, Listing, OpenAsk, WaitingAsk};
+use super::{DoorAnswer, DoorStore, Listing, OpenAsk, SubmitOutcome, SubmittedAnswer, WaitingAsk};
 use crate::decision::RequestDigest;
-use crate::redis_script::RedisScript;
+use crate::redis_script::{RedisScript, redis_script};
 use crate::store_error::StoreError;
 
 /// How long an ask outlives the last sign of its replica. Whoever watches sees
@@ -58,17 +58,11 @@ impl RedisDoors {
             connection,
             open_for: OPEN_FOR,
             away: Complaint::default(),
-            publish: RedisScript::new(
-                "publish an ask",
-                include_str!("../scripts/door_publish_v1.lua"),
-            ),
-            tend: RedisScript::new("tend an ask", include_str!("../scripts/door_tend_v1.lua")),
-            leave: RedisScript::new("leave a door", include_str!("../scripts/door_leave_v1.lua")),
-            list: RedisScript::new("list asks", include_str!("../scripts/door_list_v1.lua")),
-            answer: RedisScript::new(
-                "answer at a door",
-                include_str!("../scripts/door_answer_v1.lua"),
-            ),
+            publish: redis_script!("publish an ask", "door_publish_v1"),
+            tend: redis_script!("tend an ask", "door_tend_v1"),
+            leave: redis_script!("leave a door", "door_leave_v1"),
+            list: redis_script!("list asks", "door_list_v1"),
+            answer: redis_script!("answer at a door", "door_answer_v1"),
         }
     }
 
@@ -94,7 +88,7 @@ impl RedisDoors {
         answer.map(|text| read_answer(door, &text)).transpose()
     }
 
-    async fn tend(&self, ask: &OpenAsk) -> Result<Tended, StoreError> {
+    async fn tend(&self, ask: &OpenAsk) -> Result<AskState, StoreError> {
         let door = &ask.door;
         let fill = |call: &mut ScriptInvocation<'_>| {
             keys(call, door)
@@ -105,9 +99,9 @@ impl RedisDoors {
         };
         let result: Vec<String> = self.tend.run(&self.connection, fill).await?;
         match (result.first().map(String::as_str), result.get(1)) {
-            (Some("waiting"), _) => Ok(Tended::Waiting),
-            (Some("answered"), Some(text)) => Ok(Tended::Answered(read_answer(door, text)?)),
-            _ => Ok(Tended::Missing),
+            (Some("waiting"), _) => Ok(AskState::Waiting),
+            (Some("answered"), Some(text)) => Ok(AskState::Answered(read_answer(door, text)?)),
+            _ => Ok(AskState::Missing),
         }
     }
 
@@ -119,7 +113,7 @@ impl RedisDoors {
     }
 }
 
-enum Tended {
+enum AskState {
     Waiting,
     Answered(DoorAnswer),
     Missing,
@@ -135,9 +129,9 @@ impl DoorStore for RedisDoors {
         loop {
             tokio::time::sleep(delays.next_delay().unwrap_or(LOOK_DELAYS.cap)).await;
             let looked = match self.tend(ask).await {
-                Ok(Tended::Answered(answer)) => return Ok(answer),
-                Ok(Tended::Waiting) => continue,
-                Ok(Tended::Missing) => self.publish(ask).await,
+                Ok(AskState::Answered(answer)) => return Ok(answer),
+                Ok(AskState::Waiting) => continue,
+                Ok(AskState::Missing) => self.publish(ask).await,
                 Err(error) => Err(error),
             };
             match looked {
@@ -188,7 +182,7 @@ impl DoorStore for RedisDoors {
         Ok(())
     }
 
-    async fn answer(&self, handed: &HandedAnswer) -> Result<Handed, StoreError> {
+    async fn answer(&self, handed: &SubmittedAnswer) -> Result<SubmitOutcome, StoreError> {
         let door = &handed.door;
         let text = serde_json::to_string(&handed.answer)
             .map_err(StoreError::damaged(format!("ask at door {door}")))?;
@@ -204,17 +198,19 @@ impl DoorStore for RedisDoors {
         let mut result: Vec<String> = self.answer.run(&self.connection, fill).await?;
         let detail = if result.len() > 1 { result.pop() } else { None };
         match (result.first().map(String::as_str), detail) {
-            (Some("taken"), _) => Ok(Handed::Stands),
-            (Some("other"), Some(digest)) => Ok(Handed::OtherRequest(RequestDigest::from(digest))),
+            (Some("taken"), _) => Ok(SubmitOutcome::Stands),
+            (Some("other"), Some(digest)) => {
+                Ok(SubmitOutcome::OtherRequest(RequestDigest::from(digest)))
+            }
             (Some("answered"), Some(text)) => {
                 let same = read_answer(door, &text)?.reply == handed.answer.reply;
                 Ok(if same {
-                    Handed::Stands
+                    SubmitOutcome::Stands
                 } else {
-                    Handed::AnsweredDifferently
+                    SubmitOutcome::AnsweredDifferently
                 })
             }
-            _ => Ok(Handed::NobodyAsks),
+            _ => Ok(SubmitOutcome::NobodyAsks),
         }
     }
 }

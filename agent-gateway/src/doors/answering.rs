@@ -6,7 +6,7 @@ use agon_service_kit::status::ErrorClass;
 
 use crate::deciding::Decider;
 use crate::decision::{DecisionAddress, RequestDigest};
-use crate::door_store::{Handed, HandedAnswer};
+use crate::door_store::{SubmitOutcome, SubmittedAnswer};
 use crate::store_error::StoreError;
 
 /// Why an answer was not taken.
@@ -42,24 +42,24 @@ impl AnswerError {
 
 /// Hands an answer in. Safe to repeat; a team is told that nobody asks any more
 /// once it is recorded.
-pub(crate) async fn answer(decider: &Decider, handed: &HandedAnswer) -> Result<(), AnswerError> {
+pub(crate) async fn answer(decider: &Decider, handed: &SubmittedAnswer) -> Result<(), AnswerError> {
     let address = handed.address.clone();
     match decider.doors.answer(handed).await? {
-        Handed::Stands => Ok(()),
-        Handed::NobodyAsks => repeated(decider, handed).await,
-        Handed::OtherRequest(asked) => Err(AnswerError::OtherRequest {
+        SubmitOutcome::Stands => Ok(()),
+        SubmitOutcome::NobodyAsks => repeated(decider, handed).await,
+        SubmitOutcome::OtherRequest(asked) => Err(AnswerError::OtherRequest {
             address,
             asked,
             answered: handed.digest.clone(),
         }),
-        Handed::AnsweredDifferently => Err(AnswerError::AnsweredDifferently { address }),
+        SubmitOutcome::AnsweredDifferently => Err(AnswerError::AnsweredDifferently { address }),
     }
 }
 
 /// Nobody asks, perhaps because this very answer has been recorded. Not said to
 /// a team: the ledger does not know whose a decision is, so a token could find
 /// out by trying what others were asked and what they answered.
-async fn repeated(decider: &Decider, handed: &HandedAnswer) -> Result<(), AnswerError> {
+async fn repeated(decider: &Decider, handed: &SubmittedAnswer) -> Result<(), AnswerError> {
     let address = &handed.address;
     let standing = match handed.team {
         Some(_) => None,

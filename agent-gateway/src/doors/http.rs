@@ -3,19 +3,18 @@
 //! is let in; decisions are made where those of workers are, under the same
 //! keys, fairness and accounting. Started by `gateway.rs`.
 
+mod agon_headers;
+mod api_error;
 mod asks;
+mod auth;
 mod chat;
-mod faults;
-mod guests;
 mod models;
-mod reading;
-mod terms;
+mod request;
+mod response;
 mod tokens;
-mod writing;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use agon_service_kit::http;
 use agon_service_kit::server::Listener;
@@ -33,7 +32,7 @@ use tokio::sync::watch;
 
 use crate::deciding::Decider;
 use crate::metrics;
-use faults::HttpFault;
+use api_error::ApiError;
 
 pub use tokens::{TeamTokens, TokenError};
 
@@ -68,15 +67,6 @@ struct Door {
     /// Only this machine reaches the port, so a gateway without tokens lets
     /// everybody in.
     loopback: bool,
-    named: AtomicU64,
-}
-
-impl Door {
-    /// A name that no request of any replica has had.
-    fn unique_name(&self) -> String {
-        let number = self.named.fetch_add(1, Ordering::Relaxed);
-        format!("{}-{number}", self.decider.owner)
-    }
 }
 
 /// Serves until shutdown; requests that wait for quota are sent away then.
@@ -101,7 +91,6 @@ pub(crate) fn serve(
         team_tokens,
         store_answers,
         loopback,
-        named: AtomicU64::new(0),
     });
     let (name, shutdown) = ("http door", tasks.shutdown_token());
     let kind = TaskKind::WORK;
@@ -141,7 +130,7 @@ async fn refuse_large(request: Request, next: Next) -> Response {
     let length = request.headers().get(CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if length.is_some_and(|length| length > LARGEST_BODY_BYTES as u64) {
-        return HttpFault::too_large().into_response();
+        return ApiError::too_large().into_response();
     }
     next.run(request).await
 }
@@ -149,11 +138,11 @@ async fn refuse_large(request: Request, next: Next) -> Response {
 /// Whether calls are taken: not when the gateway stops or its store is away.
 async fn health(axum::extract::State(door): axum::extract::State<Arc<Door>>) -> Response {
     if door.decider.stopping.is_cancelled() {
-        return HttpFault::stopping().into_response();
+        return ApiError::stopping().into_response();
     }
     if !*door.store_answers.borrow() {
         let message = "the gateway's store does not answer, come again until it does".to_owned();
-        return HttpFault::of_class(ErrorClass::Unavailable, message).into_response();
+        return ApiError::of_class(ErrorClass::Unavailable, message).into_response();
     }
     axum::Json(json!({ "status": "ok" })).into_response()
 }
@@ -163,23 +152,23 @@ async fn live() -> Response {
     axum::Json(json!({ "status": "ok" })).into_response()
 }
 
-async fn unknown_path(request: Request) -> HttpFault {
+async fn unknown_path(request: Request) -> ApiError {
     let message = format!(
         "there is nothing at {} {}; this gateway answers POST /v1/chat/completions, GET /v1/models, \
          GET /v1/doors/NAME/asks and POST /v1/doors/NAME/answers",
         request.method(),
         request.uri().path()
     );
-    HttpFault::new(StatusCode::NOT_FOUND, "unknown_url", message)
+    ApiError::new(StatusCode::NOT_FOUND, "unknown_url", message)
 }
 
-async fn wrong_method(request: Request) -> HttpFault {
+async fn wrong_method(request: Request) -> ApiError {
     let message = format!(
         "{} does not take {}",
         request.uri().path(),
         request.method()
     );
-    HttpFault::new(
+    ApiError::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "method_not_allowed",
         message,

@@ -9,44 +9,27 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
-use recent::Recent;
+use recent::{Recent, WINDOW};
 
-/// When a circuit opens and for how long.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BreakerSettings {
-    /// It opens after so many failures in a row. Default 5: single failures are
-    /// usual, five in a row are not.
-    pub failures_in_a_row: u32,
-    /// But not when there was an answer so recently: among hundreds of calls a
-    /// second five failures in a row come by chance. Default 1 s.
-    pub without_answer: Duration,
-    /// It also opens when calls fail too often over this time. Default 30 s.
-    pub window: Duration,
-    /// The share of failed calls, from 0 to 1, that is too often. Default 0.5.
-    pub failure_share: f64,
-    /// Fewer calls than this in the window say nothing about a share.
-    /// Default 20.
-    pub fewest_calls: u32,
-    /// How long it stays open at first. Default 1 s: most troubles are short.
-    pub first_open: Duration,
-    /// The open time doubles with each probe that fails, up to this.
-    /// Default 60 s.
-    pub longest_open: Duration,
-}
+/// A circuit opens after so many failures in a row: single failures are usual, five in a row are
+/// not.
+const FAILURES_IN_A_ROW: u32 = 5;
 
-impl Default for BreakerSettings {
-    fn default() -> Self {
-        Self {
-            failures_in_a_row: 5,
-            without_answer: Duration::from_secs(1),
-            window: Duration::from_secs(30),
-            failure_share: 0.5,
-            fewest_calls: 20,
-            first_open: Duration::from_secs(1),
-            longest_open: Duration::from_secs(60),
-        }
-    }
-}
+/// But not when there was an answer so recently: among hundreds of calls a second five failures in a
+/// row come by chance.
+const WITHOUT_ANSWER: Duration = Duration::from_secs(1);
+
+/// It also opens when too large a share of recent calls fails.
+const FAILURE_SHARE: f64 = 0.5;
+
+/// Fewer calls than this say nothing about a share.
+const FEWEST_CALLS: u32 = 20;
+
+/// How long it stays open at first: most troubles are short.
+const FIRST_OPEN: Duration = Duration::from_secs(1);
+
+/// The open time doubles with each probe that fails, up to this.
+const LONGEST_OPEN: Duration = Duration::from_secs(60);
 
 /// What a breaker lets through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,9 +56,8 @@ pub struct ProbeRound {
 
 /// The breaker. Each call is `began` once and then ends once: `succeeded`,
 /// `failed` or `abandoned`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Breaker {
-    settings: BreakerSettings,
     state: State,
     /// How often it has opened.
     opened: u64,
@@ -99,16 +81,6 @@ enum State {
 }
 
 impl Breaker {
-    /// A closed one.
-    pub fn new(settings: BreakerSettings) -> Self {
-        Self {
-            settings,
-            state: State::closed(&settings),
-            opened: 0,
-            last: None,
-        }
-    }
-
     /// What it lets through now.
     pub fn look(&self, now: Instant) -> Circuit {
         match self.state {
@@ -159,7 +131,7 @@ impl Breaker {
             }
             State::Open { lasts, .. } => {
                 self.last = Some((*lasts, now));
-                self.state = State::closed(&self.settings);
+                self.state = State::default();
             }
         }
     }
@@ -169,7 +141,6 @@ impl Breaker {
         if round.opened_before != self.opened {
             return;
         }
-        let settings = self.settings;
         match &mut self.state {
             State::Closed {
                 in_a_row,
@@ -179,18 +150,18 @@ impl Breaker {
                 *in_a_row += 1;
                 recent.note(now, true);
                 let (calls, failures) = recent.count(now);
-                let too_often = calls >= settings.fewest_calls
-                    && f64::from(failures) >= f64::from(calls) * settings.failure_share;
+                let too_often = calls >= FEWEST_CALLS
+                    && f64::from(failures) >= f64::from(calls) * FAILURE_SHARE;
                 let silent = answered.is_none_or(|answered| {
-                    now.saturating_duration_since(answered) >= settings.without_answer
+                    now.saturating_duration_since(answered) >= WITHOUT_ANSWER
                 });
-                let none_answers = *in_a_row >= settings.failures_in_a_row && silent;
+                let none_answers = *in_a_row >= FAILURES_IN_A_ROW && silent;
                 if none_answers || too_often {
                     self.open(self.first_open(now), now);
                 }
             }
             State::Open { lasts, .. } if round.probe => {
-                let longer = lasts.saturating_mul(2).min(settings.longest_open);
+                let longer = lasts.saturating_mul(2).min(LONGEST_OPEN);
                 self.open(longer, now);
             }
             // Sent although the circuit was open; the probe decides.
@@ -210,17 +181,11 @@ impl Breaker {
     }
 
     fn first_open(&self, now: Instant) -> Duration {
-        let BreakerSettings {
-            first_open,
-            longest_open,
-            window,
-            ..
-        } = self.settings;
         let relapse = self
             .last
-            .filter(|(_, closed)| now.saturating_duration_since(*closed) < window);
-        relapse.map_or(first_open, |(lasted, _)| {
-            lasted.saturating_mul(2).min(longest_open)
+            .filter(|(_, closed)| now.saturating_duration_since(*closed) < WINDOW);
+        relapse.map_or(FIRST_OPEN, |(lasted, _)| {
+            lasted.saturating_mul(2).min(LONGEST_OPEN)
         })
     }
 
@@ -234,12 +199,12 @@ impl Breaker {
     }
 }
 
-impl State {
-    fn closed(settings: &BreakerSettings) -> Self {
+impl Default for State {
+    fn default() -> Self {
         State::Closed {
             in_a_row: 0,
             answered: None,
-            recent: Recent::new(settings.window),
+            recent: Recent::default(),
         }
     }
 }

@@ -4,7 +4,7 @@
 use super::*;
 
 fn health(adaptive: bool) -> Arc<KeyHealth> {
-    Arc::new(KeyHealth::new(BreakerSettings::default(), adaptive))
+    Arc::new(KeyHealth::new(adaptive))
 }
 
 fn end_all(health: &Arc<KeyHealth>, times: u32, outcome: CallOutcome, now: Instant) {

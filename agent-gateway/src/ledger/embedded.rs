@@ -16,7 +16,7 @@ use agon_outlets::InLine as _;
 use agon_service_kit::clock::{Clock, millis, unix_ms};
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior, params};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{Claim, Ledger};
@@ -25,7 +25,7 @@ use crate::peers::{Turn, folder_of};
 use crate::store_error::StoreError;
 
 use reserve::Reserve;
-use writer::{Job, ReplyTo, Task, Write, Writer};
+use writer::{Job, ReplyTo, Task, Writer, failed};
 
 /// Jobs that wait for the thread; more of them wait outside. Larger than a
 /// commit's batch, so that the next batch gathers while one is flushed.
@@ -49,12 +49,23 @@ const SCHEMA: &str = "
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS forgotten_by_due ON forgotten (due_ms);";
 
+/// Only what is there is worth a note, and a second time may only shorten.
+const FORGET: &str = "
+    INSERT INTO forgotten
+    SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM decisions WHERE session_id = ?1)
+    ON CONFLICT (session_id) DO UPDATE SET due_ms = min(due_ms, excluded.due_ms)";
+
+const FIND: &str =
+    "SELECT decision FROM decisions WHERE session_id = ?1 AND seat = ?2 AND idx = ?3";
+
+const LIST: &str =
+    "SELECT seat, idx, decision FROM decisions WHERE session_id = ?1 ORDER BY seat, idx";
+
 /// A ledger in a file. Claims need no owner here: a session is played by one
 /// process, and inside it `single_flight.rs` lets one decision per address be made at a time.
 pub struct EmbeddedLedger {
-    jobs: Arc<Jobs>,
+    file: SharedFile,
     troubled: watch::Receiver<Option<String>>,
-    clock: Clock,
     thread: Mutex<Option<std::thread::JoinHandle<()>>>,
 }
 
@@ -109,36 +120,18 @@ impl EmbeddedLedger {
             })
             .map_err(place)?;
         Ok(Self {
-            jobs: Arc::new(Jobs(Mutex::new(Some(jobs)))),
+            file: SharedFile {
+                jobs: Arc::new(Mutex::new(Some(jobs))),
+                clock,
+            },
             troubled,
-            clock,
             thread: Mutex::new(Some(thread)),
         })
     }
 
     /// A way into the same file for what else the gateway keeps.
     pub(crate) fn file(&self) -> SharedFile {
-        SharedFile {
-            jobs: Arc::clone(&self.jobs),
-            clock: Arc::clone(&self.clock),
-        }
-    }
-
-    async fn ask<T>(&self, job: impl FnOnce(ReplyTo<T>) -> Job) -> Result<T, StoreError> {
-        self.jobs.ask(job).await
-    }
-}
-
-/// The way to the thread; empty once the ledger is closed.
-struct Jobs(Mutex<Option<mpsc::Sender<Job>>>);
-
-impl Jobs {
-    async fn ask<T>(&self, job: impl FnOnce(ReplyTo<T>) -> Job) -> Result<T, StoreError> {
-        let (answer, answered) = oneshot::channel();
-        let jobs = self.0.lock().clone().ok_or(StoreError::Closed)?;
-        let sent = jobs.send(job(answer)).await;
-        sent.map_err(|_| StoreError::Closed)?;
-        answered.await.map_err(|_| StoreError::Closed)?
+        self.file.clone()
     }
 }
 
@@ -146,28 +139,55 @@ impl Jobs {
 /// with the decisions of the moment, under the same flush.
 #[derive(Clone)]
 pub(crate) struct SharedFile {
-    jobs: Arc<Jobs>,
+    /// The way to the thread; empty once the ledger is closed.
+    jobs: Arc<Mutex<Option<mpsc::Sender<Job>>>>,
     clock: Clock,
 }
 
 impl SharedFile {
     /// Does some work inside the next transaction and returns its result once that
     /// is on disk. Work that fails undoes the whole batch, so it fails only when
-    /// the file does; it may be run in a transaction that is then undone.
+    /// the file does; it is run again if its transaction is undone and tried again.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
         operation: &'static str,
-        work: impl FnOnce(&Connection) -> Result<T, rusqlite::Error> + Send + 'static,
+        work: impl FnMut(&Connection) -> Result<T, rusqlite::Error> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let asked = self.jobs.ask(|answer| {
-            Job::Write(Write::Work(Box::new(Task {
+        let job = |answer| {
+            Job::Write(Box::new(Task {
                 operation,
-                work: Some(work),
+                work,
                 done: None,
                 answer,
-            })))
-        });
-        asked.await
+            }))
+        };
+        self.ask(job).await
+    }
+
+    /// Looks into the file; `asks` says that a model may be asked for what is not there.
+    async fn read<T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        asks: bool,
+        read: impl FnOnce(&Connection) -> Result<T, rusqlite::Error> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let job = |answer: ReplyTo<T>| {
+            let read = Box::new(move |connection: &Connection| {
+                let found = read(connection).map_err(|error| failed(operation, &Arc::new(error)));
+                // A caller that has gone needs no answer.
+                let _ = answer.send(found);
+            });
+            Job::Read { asks, read }
+        };
+        self.ask(job).await
+    }
+
+    async fn ask<T>(&self, job: impl FnOnce(ReplyTo<T>) -> Job) -> Result<T, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let jobs = self.jobs.lock().clone().ok_or(StoreError::Closed)?;
+        let sent = jobs.send(job(answer)).await;
+        sent.map_err(|_| StoreError::Closed)?;
+        answered.await.map_err(|_| StoreError::Closed)?
     }
 
     /// Milliseconds since 1970, on the ledger's clock.
@@ -201,15 +221,21 @@ impl Ledger for EmbeddedLedger {
         address: &DecisionAddress,
         decision: Decision,
     ) -> Result<Decision, StoreError> {
-        let address = address.clone();
-        self.ask(|answer| {
-            Job::Write(Write::Record {
-                address,
-                decision: Box::new(decision),
-                answer,
-            })
-        })
-        .await
+        let text = serde_json::to_string(&decision).map_err(StoreError::damaged(address))?;
+        let place = address.clone();
+        let recorded = self.file.work("record a decision", move |connection| {
+            let inserted = connection
+                .prepare_cached("INSERT OR IGNORE INTO decisions VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![place.session_id, place.seat, place.index, text])?;
+            match inserted {
+                0 => find(connection, &place),
+                _ => Ok(None),
+            }
+        });
+        match recorded.await? {
+            Some(standing) => read_decision(address, &standing),
+            None => Ok(decision),
+        }
     }
 
     async fn release(&self, _address: &DecisionAddress, _holder: &str) -> Result<(), StoreError> {
@@ -217,27 +243,47 @@ impl Ledger for EmbeddedLedger {
     }
 
     async fn find(&self, address: &DecisionAddress) -> Result<Option<Decision>, StoreError> {
-        let address = address.clone();
-        self.ask(|answer| Job::Find { address, answer }).await
+        let place = address.clone();
+        let found = self.file.read("find a decision", true, move |connection| {
+            find(connection, &place)
+        });
+        let text = found.await?;
+        text.map(|text| read_decision(address, &text)).transpose()
     }
 
     async fn list(&self, session_id: &str) -> Result<Vec<(DecisionAddress, Decision)>, StoreError> {
         let session_id = session_id.to_owned();
-        self.ask(|answer| Job::List { session_id, answer }).await
+        let listed = self.file.read("list a session", false, move |connection| {
+            let mut rows = connection.prepare_cached(LIST)?;
+            let rows = rows.query_map([&session_id], |row| {
+                let address = DecisionAddress {
+                    session_id: session_id.clone(),
+                    seat: row.get(0)?,
+                    index: row.get(1)?,
+                };
+                Ok((address, row.get(2)?))
+            })?;
+            rows.collect::<Result<Vec<(_, String)>, _>>()
+        });
+        let read = |(address, text): (DecisionAddress, String)| {
+            let decision = read_decision(&address, &text)?;
+            Ok((address, decision))
+        };
+        listed.await?.into_iter().map(read).collect()
     }
 
     async fn forget(&self, session_ids: &[String], grace: Duration) -> Result<(), StoreError> {
         let session_ids = session_ids.to_vec();
-        let grace_ms = millis(grace);
-        let due_ms = (self.clock)().saturating_add(grace_ms);
-        self.ask(|answer| {
-            Job::Write(Write::Forget {
-                session_ids,
-                due_ms,
-                answer,
-            })
-        })
-        .await
+        let due_ms = self.file.now_ms().saturating_add(millis(grace));
+        let due_ms = i64::try_from(due_ms).unwrap_or(i64::MAX);
+        let forgotten = self.file.work("forget sessions", move |connection| {
+            let mut forget = connection.prepare_cached(FORGET)?;
+            for session_id in &session_ids {
+                forget.execute(params![session_id, due_ms])?;
+            }
+            Ok(())
+        });
+        forgotten.await
     }
 
     fn renew_every(&self) -> Option<Duration> {
@@ -256,7 +302,7 @@ impl Ledger for EmbeddedLedger {
     }
 
     async fn close(&self) {
-        drop(self.jobs.0.lock().take());
+        drop(self.file.jobs.lock().take());
         let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             // The thread ends when the last job is committed; a panic in it
@@ -332,4 +378,59 @@ fn open_connection(path: &Path) -> Result<Connection, rusqlite::Error> {
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     connection.execute_batch(SCHEMA)?;
     Ok(connection)
+}
+
+fn find(
+    connection: &Connection,
+    address: &DecisionAddress,
+) -> Result<Option<String>, rusqlite::Error> {
+    let mut find = connection.prepare_cached(FIND)?;
+    let place = params![address.session_id, address.seat, address.index];
+    find.query_row(place, |row| row.get(0)).optional()
+}
+
+fn read_decision(address: &DecisionAddress, text: &str) -> Result<Decision, StoreError> {
+    serde_json::from_str(text).map_err(StoreError::damaged(address))
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_is_done_again_when_its_transaction_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = EmbeddedLedger::open(&folder.path().join("ledger.db")).unwrap();
+        let address = DecisionAddress {
+            session_id: "s".to_owned(),
+            seat: 0,
+            index: 0,
+        };
+        // Holds the reserve, which is given up once the disk is full.
+        assert_eq!(ledger.find(&address).await.unwrap(), None);
+        let file = ledger.file();
+        // Until both are there, so that one transaction has them.
+        let (open, gate) = std::sync::mpsc::channel::<()>();
+        let wait = file.read("wait", false, move |_| Ok(gate.recv().ok()));
+        let noted = file.work("note", |connection| {
+            connection.execute("INSERT INTO forgotten VALUES ('s', ?1)", [i64::MAX])
+        });
+        let mut tries = 0;
+        let fails_once = file.work("fail once", move |_| {
+            tries += 1;
+            let full = ffi::Error::new(ffi::SQLITE_FULL);
+            let full = rusqlite::Error::SqliteFailure(full, None);
+            if tries == 1 { Err(full) } else { Ok(tries) }
+        });
+        let opened = async { open.send(()).unwrap() };
+        let (_, noted, tried, ()) = tokio::join!(wait, noted, fails_once, opened);
+        assert_eq!((noted.unwrap(), tried.unwrap()), (1, 2));
+        let count = "SELECT count(*) FROM forgotten";
+        let counted = file.read("count", false, |connection| {
+            connection.query_row(count, [], |row| row.get::<_, i64>(0))
+        });
+        assert_eq!(counted.await.unwrap(), 1);
+    }
 }

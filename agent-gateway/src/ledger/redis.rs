@@ -12,7 +12,7 @@ use redis::AsyncCommands as _;
 
 use super::{Claim, Ledger};
 use crate::decision::{Decision, DecisionAddress, RequestDigest};
-use crate::redis_script::RedisScript;
+use crate::redis_script::{RedisScript, redis_script};
 use crate::store_error::StoreError;
 
 /// How long a claim outlives its last renewal: the time that a crashed
@@ -41,26 +41,11 @@ impl RedisLedger {
         Self {
             connection,
             claim_ttl: CLAIM_TTL,
-            claim: RedisScript::new(
-                "claim an address",
-                include_str!("../scripts/ledger_claim_v2.lua"),
-            ),
-            renew: RedisScript::new(
-                "renew a claim",
-                include_str!("../scripts/ledger_renew_v1.lua"),
-            ),
-            record: RedisScript::new(
-                "record a decision",
-                include_str!("../scripts/ledger_record_v2.lua"),
-            ),
-            release: RedisScript::new(
-                "release a claim",
-                include_str!("../scripts/ledger_release_v1.lua"),
-            ),
-            forget: RedisScript::new(
-                "forget a session",
-                include_str!("../scripts/ledger_forget_v1.lua"),
-            ),
+            claim: redis_script!("claim an address", "ledger_claim_v2"),
+            renew: redis_script!("renew a claim", "ledger_renew_v1"),
+            record: redis_script!("record a decision", "ledger_record_v2"),
+            release: redis_script!("release a claim", "ledger_release_v1"),
+            forget: redis_script!("forget a session", "ledger_forget_v1"),
         }
     }
 

@@ -1,6 +1,6 @@
 //! From an error to a remedy. Each provider has one table of rules, read from
 //! the top; what no rule names is tried again from status 500 on and given up
-//! below. Refuses to read the error itself; `said.rs` does. Called by the
+//! below. Refuses to read the error itself; `error_body.rs` does. Called by the
 //! providers.
 
 use std::time::Duration;

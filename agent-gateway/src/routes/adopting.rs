@@ -17,7 +17,6 @@ use crate::metrics::labels;
 /// Why a configuration is not put to use.
 #[derive(Debug, thiserror::Error)]
 pub enum AdoptError {
-    /// A key that is named cannot be read.
     #[error("provider {provider}")]
     Key {
         provider: String,
@@ -25,7 +24,6 @@ pub enum AdoptError {
         #[source]
         source: KeyError,
     },
-    /// A model cannot be used.
     #[error("model {model} could not be used")]
     Model {
         model: String,
@@ -81,7 +79,7 @@ impl Routes {
             let resolved = after.config.resolve_without_keys(model);
             let terms = resolved
                 .map_err(RouteError::from)
-                .and_then(|resolved| after.terms_of(&resolved, None, &self.means));
+                .and_then(|resolved| after.terms_of(&resolved, &self.means));
             if let Err(source) = terms
                 && (worked || !known)
             {
@@ -108,7 +106,7 @@ impl Routes {
                 continue;
             }
             let lane = &old.lane;
-            let Ok(terms) = after.terms_of(&model, Some(&lane.terms()), &self.means) else {
+            let Ok(terms) = after.terms_of(&model, &self.means) else {
                 continue;
             };
             let mut lanes = after.lanes.lock();

@@ -1,10 +1,9 @@
 -- Asks for the right to fill one decision address. All or nothing, on Redis's clock.
 --
 -- KEYS[1]  hash  agon:ledger:{session}   field "seat/index" -> decision as JSON
--- KEYS[2]  hash  agon:claims:{session}   field "seat/index" -> "expires_ms holder digest";
---                digest "-": of an older version, which claimed before it knew the request
+-- KEYS[2]  hash  agon:claims:{session}   field "seat/index" -> "expires_ms holder digest"
 -- ARGV[1]  field, "seat/index"
--- ARGV[2]  holder, unique among all flights of all replicas
+-- ARGV[2]  holder, unique among all callers of all replicas
 -- ARGV[3]  digest of the request
 -- ARGV[4]  milliseconds that the claim lasts unless renewed
 --
@@ -22,7 +21,7 @@ local claim = redis.call('HGET', KEYS[2], ARGV[1])
 if claim then
   local expires, holder, digest = string.match(claim, '^(%d+) (%S+) (%S+)$')
   if expires and tonumber(expires) > now and holder ~= ARGV[2] then
-    if digest ~= ARGV[3] and digest ~= '-' then
+    if digest ~= ARGV[3] then
       return {'conflict', digest}
     end
     return {'held'}

@@ -47,7 +47,7 @@ pub(crate) async fn with_money(decider: &Decider) -> Vec<TeamStatus> {
     let mut teams = of(decider);
     let config = decider.routes.config();
     let standings = decider
-        .money
+        .budgets
         .standings(config.team_budgets())
         .await
         .unwrap_or_default();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agon_agent_gateway::decision::{DecisionAddress, Message, RequestDigest, Role};
 use agon_agent_gateway::door_store::{
-    DoorAnswer, DoorStore, EmbeddedDoors, Handed, HandedAnswer, OpenAsk, RedisDoors,
+    DoorAnswer, DoorStore, EmbeddedDoors, OpenAsk, RedisDoors, SubmitOutcome, SubmittedAnswer,
 };
 use futures_util::FutureExt as _;
 use tokio::task::JoinHandle;
@@ -37,8 +37,8 @@ fn ask(index: u32, digest: &str) -> OpenAsk {
     }
 }
 
-fn answer(to: &OpenAsk, reply: &str) -> HandedAnswer {
-    HandedAnswer {
+fn answer(to: &OpenAsk, reply: &str) -> SubmittedAnswer {
+    SubmittedAnswer {
         door: to.door.clone(),
         address: to.address.clone(),
         digest: to.digest.clone(),
@@ -91,36 +91,45 @@ async fn ask_is_listed_whole_and_oldest_first(doors: Doors) {
 async fn answer_reaches_who_waits_and_the_first_stands(doors: Doors) {
     let asked = ask(0, "d");
     let nobody = doors.answer(&answer(&asked, "9")).await.unwrap();
-    assert_eq!(nobody, Handed::NobodyAsks);
+    assert_eq!(nobody, SubmitOutcome::NobodyAsks);
     let waiting = begin(&doors, &asked);
     until_open(&doors, std::slice::from_ref(&asked)).await;
 
     let mut elsewhere = answer(&asked, "9");
     elsewhere.door = "bob".to_owned();
-    assert_eq!(doors.answer(&elsewhere).await.unwrap(), Handed::NobodyAsks);
+    assert_eq!(
+        doors.answer(&elsewhere).await.unwrap(),
+        SubmitOutcome::NobodyAsks
+    );
     let other = answer(&ask(0, "e"), "9");
     assert_eq!(
         doors.answer(&other).await.unwrap(),
-        Handed::OtherRequest(asked.digest.clone())
+        SubmitOutcome::OtherRequest(asked.digest.clone())
     );
     let mut theirs = answer(&asked, "9");
     theirs.team = Some("blue".to_owned());
-    assert_eq!(doors.answer(&theirs).await.unwrap(), Handed::NobodyAsks);
+    assert_eq!(
+        doors.answer(&theirs).await.unwrap(),
+        SubmitOutcome::NobodyAsks
+    );
 
     let mut ours = answer(&asked, "9");
     ours.team = Some("red".to_owned());
-    assert_eq!(doors.answer(&ours).await.unwrap(), Handed::Stands);
-    assert_eq!(doors.answer(&ours).await.unwrap(), Handed::Stands);
+    assert_eq!(doors.answer(&ours).await.unwrap(), SubmitOutcome::Stands);
+    assert_eq!(doors.answer(&ours).await.unwrap(), SubmitOutcome::Stands);
     assert_eq!(
         doors.answer(&answer(&asked, "10")).await.unwrap(),
-        Handed::AnsweredDifferently
+        SubmitOutcome::AnsweredDifferently
     );
     assert!(open(&doors).await.is_empty());
     let answer = waiting.await.unwrap();
     assert_eq!((&*answer.reply, &*answer.answered_by), ("9", "Alice"));
 
     doors.leave(&asked, true).await.unwrap();
-    assert_eq!(doors.answer(&ours).await.unwrap(), Handed::NobodyAsks);
+    assert_eq!(
+        doors.answer(&ours).await.unwrap(),
+        SubmitOutcome::NobodyAsks
+    );
 }
 
 async fn ask_for_which_nobody_waits_disappears(doors: Doors) {
@@ -132,7 +141,7 @@ async fn ask_for_which_nobody_waits_disappears(doors: Doors) {
     doors.leave(&asked, false).await.unwrap();
     assert!(open(&doors).await.is_empty());
     let handed = doors.answer(&answer(&asked, "9")).await.unwrap();
-    assert_eq!(handed, Handed::NobodyAsks);
+    assert_eq!(handed, SubmitOutcome::NobodyAsks);
 }
 
 async fn answer_at_the_last_moment_is_there_for_who_asks_again(doors: Doors) {
@@ -247,7 +256,7 @@ async fn ask_of_a_dead_replica_goes_by_itself_but_not_one_that_is_tended() {
     assert_eq!(open(&two).await, [alive]);
     assert!(!waiting.is_finished());
     let late = two.answer(&answer(&dead, "9")).await.unwrap();
-    assert_eq!(late, Handed::NobodyAsks);
+    assert_eq!(late, SubmitOutcome::NobodyAsks);
 }
 
 #[tokio::test]

@@ -90,7 +90,8 @@ impl Lane {
     }
 
     /// Exchanges the terms; who waits is served under the new ones. Of a key
-    /// that stays, what is known of its health stays too.
+    /// that stays, what is known of its health stays too, unless adaptive concurrency
+    /// was switched on or off.
     pub fn set_terms(&self, mut terms: LaneTerms) {
         let before = self.terms();
         for key in &mut terms.keys {
@@ -145,8 +146,11 @@ impl LaneTerms {
 
     /// What the provider said last with any of these keys; empty when it has not complained.
     pub fn last_error(&self) -> String {
-        let said = self.keys.iter().map(|key| key.key.counters.errors().last);
-        said.rev().find(|said| !said.is_empty()).unwrap_or_default()
+        let errors = self.keys.iter().map(|key| key.key.counters.errors().last);
+        errors
+            .rev()
+            .find(|error| !error.is_empty())
+            .unwrap_or_default()
     }
 }
 

@@ -100,13 +100,24 @@ fn decision_costs_what_all_its_calls_cost_if_that_is_known() {
     let priced = payment(PRICE);
     let cost = DecisionCost::default();
     assert_eq!(cost.sum(), Some(NanoDollars(0)));
-    for used in [Used::Nothing, Used::This(used), Used::Perhaps] {
+    for used in [
+        BilledUsage::Nothing,
+        BilledUsage::Known(used),
+        BilledUsage::Unknown,
+    ] {
         cost.add(priced.cost(used));
     }
     // 3 x 1000 + 2 x 10000, then 80 x 2000 + 100 x 10000.
     assert_eq!(cost.sum(), Some(NanoDollars(23_000 + 1_160_000)));
-    cost.add(payment("").cost(Used::This(used)));
+    cost.add(payment("").cost(BilledUsage::Known(used)));
     assert_eq!(cost.sum(), None);
-    assert!(priced.bill(Used::Nothing).is_none());
-    assert_eq!(priced.bill(Used::Perhaps).unwrap().usage.input_tokens, 80);
+    assert!(priced.bill(BilledUsage::Nothing).is_none());
+    assert_eq!(
+        priced
+            .bill(BilledUsage::Unknown)
+            .unwrap()
+            .usage
+            .input_tokens,
+        80
+    );
 }

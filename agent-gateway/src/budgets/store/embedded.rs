@@ -138,8 +138,11 @@ impl EmbeddedBudgetStore {
     async fn end(&self, attempt: &CallId, bill: Option<Bill>) -> Result<(), StoreError> {
         let (attempt, settled) = (attempt.clone(), Arc::clone(&self.settled));
         let remembered = attempt.clone();
+        let mut is_first = false;
         let ended = self.file.work("settle a call", move |connection| {
-            if !settled.lock().insert(&attempt) {
+            // It may be run again.
+            is_first = is_first || settled.lock().insert(&attempt);
+            if !is_first {
                 return Ok(());
             }
             end_hold(connection, &attempt.to_string())?;

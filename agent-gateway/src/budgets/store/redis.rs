@@ -17,7 +17,7 @@ use super::{
 };
 use crate::decision::Usage;
 use crate::money::{Day, NanoDollars};
-use crate::redis_script::RedisScript;
+use crate::redis_script::{RedisScript, redis_script};
 use crate::store_error::StoreError;
 
 // The braces keep all of it on one node of a cluster.
@@ -62,18 +62,9 @@ impl RedisBudgetStore {
     pub fn new(connection: Link) -> Self {
         Self {
             connection,
-            reserve: RedisScript::new(
-                "reserve money",
-                include_str!("../../scripts/money_reserve_v1.lua"),
-            ),
-            settle: RedisScript::new(
-                "settle a call",
-                include_str!("../../scripts/money_settle_v1.lua"),
-            ),
-            sweep: RedisScript::new(
-                "charge lost calls",
-                include_str!("../../scripts/money_sweep_v1.lua"),
-            ),
+            reserve: redis_script!("reserve money", "money_reserve_v1"),
+            settle: redis_script!("settle a call", "money_settle_v1"),
+            sweep: redis_script!("charge lost calls", "money_sweep_v1"),
         }
     }
 

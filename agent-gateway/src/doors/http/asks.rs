@@ -18,11 +18,11 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::Door;
-use super::faults::HttpFault;
-use super::guests::Guest;
-use super::reading;
+use super::api_error::ApiError;
+use super::auth::Client;
+use super::request;
 use crate::decision::{DecisionAddress, ReplyFormat};
-use crate::door_store::{DoorAnswer, HandedAnswer, Listing, WaitingAsk};
+use crate::door_store::{DoorAnswer, Listing, SubmittedAnswer, WaitingAsk};
 use crate::doors::answering;
 use crate::doors::watching::only_session;
 use crate::store_error::StoreError;
@@ -55,13 +55,13 @@ struct SentAnswer {
 /// `GET /v1/doors/{name}/asks`.
 pub(super) async fn list(
     State(door): State<Arc<Door>>,
-    guest: Guest,
+    client: Client,
     Path(name): Path<String>,
     look: Result<Query<AsksQuery>, QueryRejection>,
-) -> Result<Json<Value>, HttpFault> {
+) -> Result<Json<Value>, ApiError> {
     let Query(look) = look.map_err(|rejection| {
         let message = format!("{rejection}; write ?wait=20s&session=ID&after=VERSION");
-        HttpFault::of_class(ErrorClass::Invalid, message)
+        ApiError::of_class(ErrorClass::Invalid, message)
     })?;
     let wait = look.wait.unwrap_or_default().min(LONGEST_WAIT);
     let deadline = Instant::now() + wait;
@@ -70,7 +70,7 @@ pub(super) async fn list(
         let mut listing = doors.list(&name).await.map_err(|error| failed(&error))?;
         let version = listing.version;
         only_session(&mut listing, &look.session);
-        if let Some(team) = guest.only_team() {
+        if let Some(team) = client.only_team() {
             listing.asks.retain(|waiting| waiting.ask.team == team);
         }
         let news = match &look.after {
@@ -87,7 +87,7 @@ pub(super) async fn list(
                     return Err(failed(&error));
                 }
             }
-            () = door.decider.stopping.cancelled() => return Err(HttpFault::stopping()),
+            () = door.decider.stopping.cancelled() => return Err(ApiError::stopping()),
         }
     }
 }
@@ -95,23 +95,23 @@ pub(super) async fn list(
 /// `POST /v1/doors/{name}/answers`.
 pub(super) async fn answer(
     State(door): State<Arc<Door>>,
-    guest: Guest,
+    client: Client,
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Json<Value>, HttpFault> {
-    let body = body.map_err(|rejection| HttpFault::of_body(&rejection))?;
-    let sent: SentAnswer = reading::read_json(&headers, &body)?;
+) -> Result<Json<Value>, ApiError> {
+    let body = body.map_err(|rejection| ApiError::of_body(&rejection))?;
+    let sent: SentAnswer = request::read_json(&headers, &body)?;
     let answered_by = if sent.answered_by.is_empty() {
         name.clone()
     } else {
         sent.answered_by
     };
-    let handed = HandedAnswer {
+    let handed = SubmittedAnswer {
         door: name,
         address: sent.address,
         digest: sent.request_digest.into(),
-        team: guest.only_team().map(str::to_owned),
+        team: client.only_team().map(str::to_owned),
         answer: DoorAnswer {
             reply: sent.reply,
             answered_by,
@@ -150,6 +150,6 @@ fn written_format(format: ReplyFormat) -> Value {
     json!({ "name": format.name, "json_schema": schema })
 }
 
-fn failed(error: &StoreError) -> HttpFault {
-    HttpFault::of_class(error.class(), with_causes(error))
+fn failed(error: &StoreError) -> ApiError {
+    ApiError::of_class(error.class(), with_causes(error))
 }

@@ -3,12 +3,10 @@
 //! paid for is finished and recorded. A stream begins once the answer is there,
 //! or with comments that keep the connection alive. Called by `http.rs`.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use agon_service_kit::telemetry;
@@ -19,16 +17,17 @@ use axum::extract::rejection::BytesRejection;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
+use futures_util::stream::{self, Stream, StreamExt as _};
 use serde_json::Value;
-use tokio_stream::Stream;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Door;
-use super::faults::HttpFault;
-use super::guests::Guest;
-use super::reading::{self, Asked};
-use super::terms::AskTerms;
-use super::writing::Completion;
+use super::agon_headers::AgonHeaders;
+use super::api_error::ApiError;
+use super::auth::Client;
+use super::request::{self, ChatRequest};
+use super::response::Completion;
 use crate::decide_error::DecideError;
 use crate::decision::Request;
 
@@ -39,28 +38,28 @@ const HEADERS_WITHIN: Duration = Duration::from_secs(1);
 /// Proxies cut connections that are silent for half a minute or a minute.
 const COMMENT_EVERY: Duration = Duration::from_secs(10);
 
-type PendingDecision = Pin<Box<dyn Future<Output = Result<Completion, HttpFault>> + Send>>;
+type PendingDecision = Pin<Box<dyn Future<Output = Result<Completion, ApiError>> + Send>>;
 
 /// `POST /v1/chat/completions`.
 pub(super) async fn complete(
     State(door): State<Arc<Door>>,
-    guest: Guest,
+    client: Client,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Response, HttpFault> {
-    let body = body.map_err(|rejection| HttpFault::of_body(&rejection))?;
-    let name = door.unique_name();
-    let mut terms = AskTerms::read(&headers, &guest, &name)?;
-    let fallback_models = std::mem::take(&mut terms.fallback_models);
-    let asked = reading::read(&headers, &body, fallback_models)?;
+) -> Result<Response, ApiError> {
+    let body = body.map_err(|rejection| ApiError::of_body(&rejection))?;
+    let name = door.decider.unique_name();
+    let mut agon = AgonHeaders::read(&headers, &client, &name)?;
+    let fallback_models = std::mem::take(&mut agon.fallback_models);
+    let asked = request::read(&headers, &body, fallback_models)?;
     drop(body);
-    let Asked {
+    let ChatRequest {
         request,
         stream,
         include_usage,
     } = asked;
     let id = format!("chatcmpl-{name}");
-    let deciding: PendingDecision = Box::pin(decide(door, terms, request, headers, id));
+    let deciding: PendingDecision = Box::pin(decide(door, agon, request, headers, id));
     if !stream {
         let completion = deciding.await?;
         return Ok((completion.headers(), Json(completion.whole())).into_response());
@@ -70,12 +69,15 @@ pub(super) async fn complete(
     match tokio::time::timeout(HEADERS_WITHIN, &mut deciding).await {
         Ok(completion) => {
             let completion = completion?;
-            let events = Events::ready(&completion, include_usage);
-            Ok((completion.headers(), Sse::new(events)).into_response())
+            let events = events(&completion, include_usage)
+                .into_iter()
+                .map(Ok::<_, Infallible>);
+            let events = Sse::new(stream::iter(events));
+            Ok((completion.headers(), events).into_response())
         }
         Err(_) => {
             let alive = KeepAlive::new().interval(COMMENT_EVERY).text("waiting");
-            let events = Events::waiting(deciding, include_usage);
+            let events = events_later(deciding, include_usage);
             Ok(Sse::new(events).keep_alive(alive).into_response())
         }
     }
@@ -83,17 +85,17 @@ pub(super) async fn complete(
 
 async fn decide(
     door: Arc<Door>,
-    terms: AskTerms,
+    agon: AgonHeaders,
     request: Request,
     headers: HeaderMap,
     id: String,
-) -> Result<Completion, HttpFault> {
-    let AskTerms {
+) -> Result<Completion, ApiError> {
+    let AgonHeaders {
         address,
         once,
         caller,
         ..
-    } = terms;
+    } = agon;
     let span = tracing::debug_span!(
         "decision",
         experiment_id = caller.experiment_id,
@@ -107,15 +109,10 @@ async fn decide(
     if let Some(parent) = parent.and_then(|parent| parent.to_str().ok()) {
         telemetry::set_parent(&span, parent);
     }
-    let decider = &door.decider;
-    let outcome = if once {
-        decider.decide_once(address, caller, request, span).await
-    } else {
-        decider.decide(address, caller, request, span).await
-    };
-    match outcome {
+    let decided = door.decider.decide(address, caller, request, span, once);
+    match decided.await {
         Ok(answer) => Ok(Completion::new(id, answer)),
-        Err(error) => Err(HttpFault::from(error.as_ref())),
+        Err(error) => Err(ApiError::from(error.as_ref())),
     }
 }
 
@@ -125,63 +122,30 @@ fn as_task(deciding: PendingDecision) -> PendingDecision {
     Box::pin(async move {
         let ended = task.await;
         // It neither panics nor is it aborted but at the end of the process.
-        ended.unwrap_or_else(|_| Err(HttpFault::from(&DecideError::Stopping)))
+        ended.unwrap_or_else(|_| Err(ApiError::from(&DecideError::Stopping)))
     })
 }
 
-/// The events of one stream. Dropping it leaves the decision.
-struct Events {
-    deciding: Option<PendingDecision>,
-    ready: VecDeque<Event>,
+/// A comment, so that the headers are sent, and the events of the answer once it is there. Dropping
+/// it leaves the decision.
+fn events_later(
+    deciding: PendingDecision,
     include_usage: bool,
+) -> impl Stream<Item = Result<Event, Infallible>> {
+    let answer = deciding.map(move |outcome| match outcome {
+        Ok(completion) => events(&completion, include_usage),
+        // The status is sent; clients look for an error in a stream, too.
+        Err(fault) => vec![data(&fault.body())],
+    });
+    let comment = Event::default().comment("waiting");
+    let answer = stream::once(answer).flat_map(stream::iter);
+    stream::iter([comment]).chain(answer).map(Ok)
 }
 
-impl Events {
-    /// The answer is there.
-    fn ready(completion: &Completion, include_usage: bool) -> Self {
-        Self {
-            deciding: None,
-            ready: events(completion, include_usage),
-            include_usage,
-        }
-    }
-
-    /// It is not; a comment goes first, so that the headers are sent.
-    fn waiting(deciding: PendingDecision, include_usage: bool) -> Self {
-        Self {
-            deciding: Some(deciding),
-            ready: VecDeque::from([Event::default().comment("waiting")]),
-            include_usage,
-        }
-    }
-}
-
-impl Stream for Events {
-    type Item = Result<Event, Infallible>;
-
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let this = self.get_mut();
-        if let Some(event) = this.ready.pop_front() {
-            return Poll::Ready(Some(Ok(event)));
-        }
-        let Some(deciding) = &mut this.deciding else {
-            return Poll::Ready(None);
-        };
-        let outcome = ready!(deciding.as_mut().poll(context));
-        this.deciding = None;
-        this.ready = match outcome {
-            Ok(completion) => events(&completion, this.include_usage),
-            // The status is sent; clients look for an error in a stream, too.
-            Err(fault) => VecDeque::from([data(&fault.body())]),
-        };
-        Poll::Ready(this.ready.pop_front().map(Ok))
-    }
-}
-
-fn events(completion: &Completion, include_usage: bool) -> VecDeque<Event> {
+fn events(completion: &Completion, include_usage: bool) -> Vec<Event> {
     let chunks = completion.chunks(include_usage);
-    let mut events: VecDeque<Event> = chunks.iter().map(data).collect();
-    events.push_back(Event::default().data("[DONE]"));
+    let mut events: Vec<Event> = chunks.iter().map(data).collect();
+    events.push(Event::default().data("[DONE]"));
     events
 }
 

@@ -9,14 +9,14 @@ use axum::extract::{Path, State};
 use serde_json::{Value, json};
 
 use super::Door;
-use super::faults::HttpFault;
-use super::guests::Guest;
+use super::api_error::ApiError;
+use super::auth::Client;
 use crate::catalogue::ResolvedModel;
 use crate::decide_error::DecideError;
 use crate::routes::RouteError;
 
 /// `GET /v1/models`.
-pub(super) async fn list(State(door): State<Arc<Door>>, _guest: Guest) -> Json<Value> {
+pub(super) async fn list(State(door): State<Arc<Door>>, _client: Client) -> Json<Value> {
     let config = door.decider.routes.config();
     let models = config.model_names().filter_map(|name| {
         let model = config.resolve_without_keys(name).ok()?;
@@ -29,13 +29,13 @@ pub(super) async fn list(State(door): State<Arc<Door>>, _guest: Guest) -> Json<V
 /// `GET /v1/models/{id}`.
 pub(super) async fn one(
     State(door): State<Arc<Door>>,
-    _guest: Guest,
+    _client: Client,
     Path(id): Path<String>,
-) -> Result<Json<Value>, HttpFault> {
+) -> Result<Json<Value>, ApiError> {
     let config = door.decider.routes.config();
     let model = config.resolve_without_keys(&id);
     let model =
-        model.map_err(|error| HttpFault::from(&DecideError::from(RouteError::from(error))))?;
+        model.map_err(|error| ApiError::from(&DecideError::from(RouteError::from(error))))?;
     Ok(Json(written(&model)))
 }
 

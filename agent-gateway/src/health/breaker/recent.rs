@@ -5,12 +5,14 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// A window forgets a tenth of itself at a time.
+/// What is recent.
+pub(super) const WINDOW: Duration = Duration::from_secs(30);
+
+/// It forgets a tenth of itself at a time.
 const SLICES: u32 = 10;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Recent {
-    window: Duration,
     slices: VecDeque<Slice>,
 }
 
@@ -22,16 +24,9 @@ struct Slice {
 }
 
 impl Recent {
-    pub(super) fn new(window: Duration) -> Self {
-        Self {
-            window,
-            slices: VecDeque::new(),
-        }
-    }
-
     pub(super) fn note(&mut self, now: Instant, failed: bool) {
         self.forget(now);
-        let width = self.window / SLICES;
+        let width = WINDOW / SLICES;
         let fresh = |slice: &Slice| now.saturating_duration_since(slice.began) < width;
         if !self.slices.back().is_some_and(fresh) {
             self.slices.push_back(Slice {
@@ -55,8 +50,7 @@ impl Recent {
     }
 
     fn forget(&mut self, now: Instant) {
-        let window = self.window;
-        let old = |slice: &Slice| now.saturating_duration_since(slice.began) >= window;
+        let old = |slice: &Slice| now.saturating_duration_since(slice.began) >= WINDOW;
         while self.slices.front().is_some_and(old) {
             self.slices.pop_front();
         }

@@ -8,7 +8,7 @@ use super::*;
 const SECOND: Duration = Duration::from_secs(1);
 
 fn breaker() -> Breaker {
-    Breaker::new(BreakerSettings::default())
+    Breaker::default()
 }
 
 fn fail(breaker: &mut Breaker, times: u32, now: Instant) {

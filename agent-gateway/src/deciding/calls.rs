@@ -16,27 +16,20 @@ use crate::providers::Reply;
 use crate::routes::Route;
 
 /// An answer whose attempt is not settled yet.
-pub(super) struct Answered {
-    /// What the provider said.
+pub(super) struct AnsweredCall {
     pub reply: Reply,
     /// What it used; our estimate when it does not say.
     pub usage: Usage,
-    /// The attempt it came from.
     pub attempt: Box<AdmittedCall>,
-    /// What pays for it.
     pub payment: Box<Payment>,
 }
 
 pub(super) struct AdmittedCall {
-    /// What was taken for it.
     pub reservation: Reservation,
-    /// The key it uses.
     pub key: LaneKey,
-    /// Its turn there, until the call is over.
-    pub turn: Option<Permit>,
-    /// Where it waited.
+    /// Its permit there, until the call is over.
+    pub permit: Option<Permit>,
     pub place: Place,
-    /// How it is charged.
     pub charge_rule: ChargeRule,
     /// What it takes by that rule; more may have been reserved.
     pub charge: Charge,
@@ -48,7 +41,7 @@ impl AdmittedCall {
         Self {
             reservation: grant.reservation,
             key: grant.key,
-            turn: Some(grant.turn),
+            permit: Some(grant.turn),
             place,
             charge_rule,
             charge,
@@ -57,9 +50,8 @@ impl AdmittedCall {
 }
 
 /// A call that may be made: quota and money are held for it.
-pub(super) struct Ready {
+pub(super) struct ReadyCall {
     pub attempt: Box<AdmittedCall>,
-    /// What pays for it.
     pub payment: Box<Payment>,
     /// What it is expected to take.
     pub charges: Charges,

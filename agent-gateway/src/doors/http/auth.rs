@@ -11,37 +11,37 @@ use axum::http::request::Parts;
 use secrecy::SecretString;
 
 use super::Door;
-use super::faults::HttpFault;
+use super::api_error::ApiError;
 
 /// The team of those who need no token.
 const DEFAULT_TEAM: &str = "default";
 
 /// Somebody who was let in.
-pub(super) struct Guest {
+pub(super) struct Client {
     /// Who pays.
     pub team: String,
     /// There are no tokens, so there is nobody to keep apart.
     pub anybody: bool,
 }
 
-impl Guest {
-    /// Whose asks at doors this guest may see and answer; absent: everybody's.
+impl Client {
+    /// Whose asks at doors this client may see and answer; absent: everybody's.
     pub(super) fn only_team(&self) -> Option<&str> {
         (!self.anybody).then_some(self.team.as_str())
     }
 }
 
-impl FromRequestParts<Arc<Door>> for Guest {
-    type Rejection = HttpFault;
+impl FromRequestParts<Arc<Door>> for Client {
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Arc<Door>) -> Result<Self, HttpFault> {
+    async fn from_request_parts(parts: &mut Parts, door: &Arc<Door>) -> Result<Self, ApiError> {
         let tokens = &door.team_tokens;
         if tokens.is_empty() && door.loopback {
             return open_to_this_machine(parts);
         }
         let shown = parts.headers.get(AUTHORIZATION);
         let shown = shown.ok_or_else(|| {
-            HttpFault::unauthorized(
+            ApiError::unauthorized(
                 "this gateway wants the bearer token of a team: send the header \
                  \"authorization: Bearer TOKEN\"",
             )
@@ -53,7 +53,7 @@ impl FromRequestParts<Arc<Door>> for Guest {
                 team,
                 anybody: false,
             }),
-            None => Err(HttpFault::unauthorized(
+            None => Err(ApiError::unauthorized(
                 "no team of this gateway has this bearer token: ask whoever runs it for yours",
             )),
         }
@@ -70,16 +70,16 @@ fn bearer(header: &str) -> Option<SecretString> {
 
 /// A page in a browser of this machine must not get in under a name of its own
 /// that leads here.
-fn open_to_this_machine(parts: &Parts) -> Result<Guest, HttpFault> {
+fn open_to_this_machine(parts: &Parts) -> Result<Client, ApiError> {
     let header = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
     let host = header.or(parts.uri.authority().map(|authority| authority.as_str()));
     if host.is_some_and(|host| !is_this_machine(host)) {
-        return Err(HttpFault::unauthorized(
+        return Err(ApiError::unauthorized(
             "a gateway without tokens is only for its own machine: call it localhost or \
              127.0.0.1, or give teams tokens",
         ));
     }
-    Ok(Guest {
+    Ok(Client {
         team: DEFAULT_TEAM.to_owned(),
         anybody: true,
     })

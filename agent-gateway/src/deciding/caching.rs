@@ -7,38 +7,37 @@ use std::sync::Arc;
 use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::with_causes;
 
-use super::{Answer, Decider, Outcome, Question};
+use super::{Answer, Decider, Question};
 use crate::catalogue::ProviderKind;
-use crate::content_cache::sharing::{Heard, Joined, Leader, Sharing};
+use crate::content_cache::sharing::{FollowerResult, Joined, Leader, Sharing};
 use crate::content_cache::{self, ContentCache, ContentKey};
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, Usage};
-use crate::single_flight::Waiters;
 use crate::store_error::StoreError;
 
-/// The content cache of a gateway.
-pub struct Memory {
+/// The content cache of a gateway, and the calls that equal questions share.
+pub struct SharedCache {
     cache: Arc<dyn ContentCache>,
     sharing: Arc<Sharing>,
     complaint: Complaint,
 }
 
-/// What is remembered of a question.
-pub(super) enum Remembered {
+/// What the cache has for a question.
+pub(super) enum CacheLookup {
     /// Its answer, as a decision of this question.
-    Answer(Decision),
+    Hit(Decision),
     /// Nothing. Whoever asks now keeps the answer, if there is a duty.
-    Nothing(Option<Duty>),
+    Miss(Option<KeepDuty>),
 }
 
-/// To keep the answer and tell it to those who wait for it.
-pub(super) struct Duty {
+/// To keep the answer and share it with those who wait for it.
+pub(super) struct KeepDuty {
     key: ContentKey,
     leader: Option<Leader>,
 }
 
-impl Memory {
-    /// A memory in this cache.
+impl SharedCache {
+    /// Over this cache.
     pub fn new(cache: Arc<dyn ContentCache>) -> Self {
         Self {
             cache,
@@ -61,84 +60,70 @@ impl Memory {
 
 impl Decider {
     /// Looks a question up, or waits for its equal that is being asked.
-    pub(super) async fn remembered(
-        &self,
-        question: &Question,
-        waiters: &Waiters<Outcome>,
-    ) -> Result<Remembered, DecideError> {
+    pub(super) async fn look_up(&self, question: &Question) -> Result<CacheLookup, DecideError> {
         let Some(replicate) = question.caller.replicate else {
-            return Ok(Remembered::Nothing(None));
+            return Ok(CacheLookup::Miss(None));
         };
         // Whoever is behind a door answers for himself, and what is wrong with a
         // model is told when it is asked.
         let Ok(origin) = self.routes.origin(&question.request.model) else {
-            return Ok(Remembered::Nothing(None));
+            return Ok(CacheLookup::Miss(None));
         };
         if origin.provider_kind == ProviderKind::Door.name() {
-            return Ok(Remembered::Nothing(None));
+            return Ok(CacheLookup::Miss(None));
         }
         let key = ContentKey::new(&question.request, &origin, replicate);
         loop {
             // Joining comes before looking: what a leader keeps in between
             // would be missed the other way round.
-            let joined = self.memory.sharing.join(&question.caller.team, &key);
+            let joined = self.content_cache.sharing.join(&question.caller.team, &key);
             let leader = match joined {
                 Joined::Leader(leader) => leader,
-                Joined::Follower(follower) => match self.unpaid(waiters, follower.hear()).await? {
-                    Heard::Answer(decision) => {
-                        return Ok(Remembered::Answer(again(&decision, question)));
+                Joined::Follower(follower) => match self.unpaid(question, follower.result()).await?
+                {
+                    FollowerResult::Answer(decision) => {
+                        return Ok(CacheLookup::Hit(again(&decision, question)));
                     }
-                    Heard::Nothing => {
+                    FollowerResult::Nothing => {
                         let leader = None;
-                        return Ok(Remembered::Nothing(Some(Duty { key, leader })));
+                        return Ok(CacheLookup::Miss(Some(KeepDuty { key, leader })));
                     }
-                    Heard::LeaderGone => continue,
+                    FollowerResult::LeaderGone => continue,
                 },
             };
-            let found = self.memory.cache.find(&key).await;
+            let found = self.content_cache.cache.find(&key).await;
             let found = found.unwrap_or_else(|error| {
-                self.memory.complain(&error);
+                self.content_cache.complain(&error);
                 None
             });
             let Some(decision) = found else {
                 let leader = Some(leader);
-                return Ok(Remembered::Nothing(Some(Duty { key, leader })));
+                return Ok(CacheLookup::Miss(Some(KeepDuty { key, leader })));
             };
             let decision = Arc::new(decision);
-            leader.tell(Some(Arc::clone(&decision)));
-            return Ok(Remembered::Answer(again(&decision, question)));
+            leader.share(Some(Arc::clone(&decision)));
+            return Ok(CacheLookup::Hit(again(&decision, question)));
         }
     }
 
-    /// Records a remembered answer under its new address. It costs nothing now.
-    pub(super) async fn record_again(
+    /// Records a cached answer under its new address. It costs nothing now.
+    pub(super) async fn record_cached(
         &self,
         question: &Question,
         decision: Decision,
     ) -> Result<Answer, DecideError> {
-        let Question {
-            address, digest, ..
-        } = question;
-        let joined = self.record(question, decision).await?;
-        if joined.request_digest != *digest {
-            let other = joined.request_digest;
-            return Err(DecideError::conflict(address, other, digest.clone()));
-        }
-        question.tally.count_decided(Usage::default());
-        Ok(Answer {
-            decision: Arc::new(joined),
-            from_ledger: false,
-        })
+        let standing = self.record(question, decision).await?;
+        self.stands(question, standing, Usage::default())
     }
 
     /// Keeps an answer that stands recorded, if it is fit.
-    pub(super) async fn remember(
+    pub(super) async fn keep_in_cache(
         &self,
-        duty: Duty,
+        duty: KeepDuty,
         question: &Question,
         outcome: Result<&Decision, &DecideError>,
     ) {
-        let Duty { key, leader } = duty;
+        let KeepDuty { key, leader } = duty;
         let decision = match outcome {
             Ok(decision) => decision,
             // Whoever waits for the same takes over.
@@ -146,25 +131,25 @@ impl Decider {
                 return;
             }
             Err(_) => {
-                tell(leader, None);
+                share(leader, None);
                 return;
             }
         };
         if !content_cache::is_fit(&question.request, decision) {
-            tell(leader, None);
+            share(leader, None);
             return;
         }
         let lasts = self.routes.config().content_cache_for();
-        if let Err(error) = self.memory.cache.keep(&key, decision, lasts).await {
-            self.memory.complain(&error);
+        if let Err(error) = self.content_cache.cache.keep(&key, decision, lasts).await {
+            self.content_cache.complain(&error);
         }
-        tell(leader, Some(Arc::new(decision.clone())));
+        share(leader, Some(Arc::new(decision.clone())));
     }
 }
 
-fn tell(leader: Option<Leader>, decision: Option<Arc<Decision>>) {
+fn share(leader: Option<Leader>, decision: Option<Arc<Decision>>) {
     if let Some(leader) = leader {
-        leader.tell(decision);
+        leader.share(decision);
     }
 }
 

@@ -8,8 +8,8 @@ use std::str::FromStr;
 
 use axum::http::HeaderMap;
 
-use super::faults::HttpFault;
-use super::guests::Guest;
+use super::api_error::ApiError;
+use super::auth::Client;
 use crate::caller::Caller;
 use crate::decision::DecisionAddress;
 
@@ -21,7 +21,7 @@ const MOST_FALLBACKS: usize = 8;
 
 /// What the headers say.
 #[derive(Debug)]
-pub(super) struct AskTerms {
+pub(super) struct AgonHeaders {
     /// Where the answer belongs.
     pub address: DecisionAddress,
     /// The address was made up for this request and nobody will ask it again.
@@ -32,10 +32,14 @@ pub(super) struct AskTerms {
     pub fallback_models: Vec<String>,
 }
 
-impl AskTerms {
+impl AgonHeaders {
     /// Reads the headers; `fresh` names a decision that has no address.
-    pub(super) fn read(headers: &HeaderMap, guest: &Guest, fresh: &str) -> Result<Self, HttpFault> {
-        let team = as_one_part(&guest.team);
+    pub(super) fn read(
+        headers: &HeaderMap,
+        client: &Client,
+        fresh: &str,
+    ) -> Result<Self, ApiError> {
+        let team = as_one_part(&client.team);
         let session = name(headers, "x-agon-session")?;
         let decision = name(headers, "x-agon-decision")?
             .map(|text| read_decision(&text))
@@ -56,7 +60,7 @@ impl AskTerms {
         };
         let caller = Caller {
             simulated_reply: None,
-            team: guest.team.clone(),
+            team: client.team.clone(),
             experiment_id: experiment
                 .map(|experiment| format!("http/{team}/{experiment}"))
                 .unwrap_or_default(),
@@ -76,7 +80,7 @@ impl AskTerms {
 }
 
 /// `session/seat/index`; the session may hold slashes of its own.
-fn read_decision(text: &str) -> Result<(String, u32, u32), HttpFault> {
+fn read_decision(text: &str) -> Result<(String, u32, u32), ApiError> {
     let mut parts = text.rsplitn(3, '/');
     let index = parts.next().and_then(|part| part.parse().ok());
     let seat = parts.next().and_then(|part| part.parse().ok());
@@ -84,14 +88,14 @@ fn read_decision(text: &str) -> Result<(String, u32, u32), HttpFault> {
         (Some(session), Some(seat), Some(index)) if !session.is_empty() => {
             Ok((session.to_owned(), seat, index))
         }
-        _ => Err(HttpFault::invalid(
+        _ => Err(ApiError::invalid(
             "x-agon-decision",
             "the header x-agon-decision must be session/seat/index, such as \"run-7/0/12\"",
         )),
     }
 }
 
-fn fallbacks(headers: &HeaderMap) -> Result<Vec<String>, HttpFault> {
+fn fallbacks(headers: &HeaderMap) -> Result<Vec<String>, ApiError> {
     let header = "x-agon-fallback";
     let Some(text) = text(headers, header)? else {
         return Ok(Vec::new());
@@ -100,25 +104,25 @@ fn fallbacks(headers: &HeaderMap) -> Result<Vec<String>, HttpFault> {
     let models: Vec<String> = models.map(str::to_owned).collect();
     if models.len() > MOST_FALLBACKS {
         let message = format!("the header {header} may name {MOST_FALLBACKS} models at most");
-        return Err(HttpFault::invalid(header, message));
+        return Err(ApiError::invalid(header, message));
     }
     Ok(models)
 }
 
-fn number<T: FromStr>(headers: &HeaderMap, header: &'static str) -> Result<Option<T>, HttpFault> {
+fn number<T: FromStr>(headers: &HeaderMap, header: &'static str) -> Result<Option<T>, ApiError> {
     let Some(text) = text(headers, header)? else {
         return Ok(None);
     };
     let number = text.trim().parse();
     number.map(Some).map_err(|_| {
-        HttpFault::invalid(
+        ApiError::invalid(
             header,
             format!("the header {header} must be a whole number"),
         )
     })
 }
 
-fn name(headers: &HeaderMap, header: &'static str) -> Result<Option<String>, HttpFault> {
+fn name(headers: &HeaderMap, header: &'static str) -> Result<Option<String>, ApiError> {
     let Some(text) = text(headers, header)? else {
         return Ok(None);
     };
@@ -128,17 +132,17 @@ fn name(headers: &HeaderMap, header: &'static str) -> Result<Option<String>, Htt
             "the header {header} must be 1 to {LONGEST_NAME} letters, digits or signs without \
              white space"
         );
-        return Err(HttpFault::invalid(header, message));
+        return Err(ApiError::invalid(header, message));
     }
     Ok(Some(text.to_owned()))
 }
 
-fn text<'a>(headers: &'a HeaderMap, header: &'static str) -> Result<Option<&'a str>, HttpFault> {
+fn text<'a>(headers: &'a HeaderMap, header: &'static str) -> Result<Option<&'a str>, ApiError> {
     let Some(value) = headers.get(header) else {
         return Ok(None);
     };
     value.to_str().map(Some).map_err(|_| {
-        HttpFault::invalid(
+        ApiError::invalid(
             header,
             format!("the header {header} holds characters that headers cannot carry"),
         )
@@ -154,21 +158,21 @@ fn as_one_part(team: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read(team: &str, pairs: &[(&'static str, &str)]) -> Result<AskTerms, HttpFault> {
+    fn read(team: &str, pairs: &[(&'static str, &str)]) -> Result<AgonHeaders, ApiError> {
         let headers = pairs.iter();
         let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-        let guest = Guest {
+        let client = Client {
             team: team.to_owned(),
             anybody: false,
         };
-        AskTerms::read(&headers.collect(), &guest, "fresh-1")
+        AgonHeaders::read(&headers.collect(), &client, "fresh-1")
     }
 
     #[test]
     fn sessions_of_teams_never_meet() {
         let named = |team: &str, decision: &str| {
-            let terms = read(team, &[("x-agon-decision", decision)]).unwrap();
-            terms.address.to_string()
+            let headers = read(team, &[("x-agon-decision", decision)]).unwrap();
+            headers.address.to_string()
         };
         assert_eq!(named("red", "run/0/1"), "http/red/run/0/1");
         assert_eq!(named("red", "a/b/0/1"), "http/red/a/b/0/1");
@@ -181,7 +185,7 @@ mod tests {
 
     #[test]
     fn headers_say_what_a_request_is_counted_for() {
-        let terms = read(
+        let headers = read(
             "red",
             &[
                 ("x-agon-experiment", "exp"),
@@ -192,8 +196,8 @@ mod tests {
             ],
         )
         .unwrap();
-        assert_eq!(terms.fallback_models, ["a", "b/c"]);
-        let caller = terms.caller;
+        assert_eq!(headers.fallback_models, ["a", "b/c"]);
+        let caller = headers.caller;
         assert_eq!(caller.team, "red");
         assert_eq!(caller.experiment_id, "http/red/exp");
         assert_eq!((caller.priority, caller.replicate), (-3, Some(7)));
@@ -203,8 +207,8 @@ mod tests {
     #[test]
     fn experiments_of_teams_never_meet() {
         let named = |team: &str, experiment: &str| {
-            let terms = read(team, &[("x-agon-experiment", experiment)]).unwrap();
-            terms.caller.experiment_id
+            let headers = read(team, &[("x-agon-experiment", experiment)]).unwrap();
+            headers.caller.experiment_id
         };
         assert_eq!(named("red", "spring"), "http/red/spring");
         assert_ne!(named("red", "spring"), named("blue", "spring"));

@@ -24,7 +24,7 @@ const RETRY_SECONDS: u64 = 2;
 
 /// Why a request has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct HttpFault {
+pub(super) struct ApiError {
     pub status: StatusCode,
     /// OpenAI's code, for programs.
     pub code: &'static str,
@@ -34,7 +34,7 @@ pub(super) struct HttpFault {
     pub message: String,
 }
 
-impl HttpFault {
+impl ApiError {
     pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -49,8 +49,12 @@ impl HttpFault {
         let param = Some(param.into());
         Self {
             param,
-            ..Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
+            ..Self::bad_request(message)
         }
+    }
+
+    pub(super) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
     }
 
     /// OpenAI's API has it, and this gateway has not.
@@ -80,8 +84,7 @@ impl HttpFault {
         if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
             return Self::too_large();
         }
-        let message = "the body could not be read to its end, send it again";
-        Self::new(StatusCode::BAD_REQUEST, "invalid_request", message)
+        Self::bad_request("the body could not be read to its end, send it again")
     }
 
     /// The body of the answer, also sent within a stream that has begun.
@@ -98,7 +101,7 @@ impl HttpFault {
     }
 }
 
-impl From<&DecideError> for HttpFault {
+impl From<&DecideError> for ApiError {
     fn from(error: &DecideError) -> Self {
         let message = with_causes(error);
         if let DecideError::Route(error) = error
@@ -113,7 +116,7 @@ impl From<&DecideError> for HttpFault {
     }
 }
 
-impl From<AnswerError> for HttpFault {
+impl From<AnswerError> for ApiError {
     fn from(error: AnswerError) -> Self {
         let message = with_causes(&error);
         match error {
@@ -125,7 +128,7 @@ impl From<AnswerError> for HttpFault {
     }
 }
 
-impl HttpFault {
+impl ApiError {
     /// Statuses for the classes of the shared table.
     pub(super) fn of_class(class: ErrorClass, message: String) -> Self {
         let (status, code) = match class {
@@ -146,7 +149,7 @@ impl HttpFault {
     }
 }
 
-impl IntoResponse for HttpFault {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let passes = self.status == StatusCode::SERVICE_UNAVAILABLE;
         let mut response = (self.status, axum::Json(self.body())).into_response();

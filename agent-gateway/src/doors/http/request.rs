@@ -12,12 +12,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::faults::HttpFault;
+use super::api_error::ApiError;
 use crate::decision::{Message, ReplyFormat, Request, Role};
 
 /// What was asked, and how the answer should come.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct ChatRequest {
     /// For the gateway.
     pub request: Request,
     /// In chunks.
@@ -25,9 +25,6 @@ pub(super) struct Asked {
     /// With a last chunk that tells the usage.
     pub include_usage: bool,
 }
-
-/// Fields that ask for what a decision does not have, and what to do instead.
-const UNSUPPORTED: &str = "is not supported by this gateway, leave it out";
 
 #[derive(Deserialize)]
 struct ChatBody {
@@ -111,11 +108,11 @@ pub(super) fn read(
     headers: &HeaderMap,
     bytes: &Bytes,
     fallback_models: Vec<String>,
-) -> Result<Asked, HttpFault> {
+) -> Result<ChatRequest, ApiError> {
     let body: ChatBody = read_json(headers, bytes)?;
     body.others.check()?;
     if body.messages.is_empty() {
-        return Err(HttpFault::invalid(
+        return Err(ApiError::invalid(
             "messages",
             "messages is empty, ask something",
         ));
@@ -129,7 +126,7 @@ pub(super) fn read(
         (None, limit) => limit.map(|limit| ("max_tokens", limit)),
     };
     if let Some((field, 0)) = limit {
-        return Err(HttpFault::invalid(
+        return Err(ApiError::invalid(
             field,
             format!("{field} must be at least 1"),
         ));
@@ -138,13 +135,13 @@ pub(super) fn read(
     let logprobs = match (body.logprobs.unwrap_or(false), body.top_logprobs) {
         (true, _) if stream => {
             let text = "logprobs come with whole answers only, leave out stream";
-            return Err(HttpFault::unsupported("logprobs", text));
+            return Err(ApiError::unsupported("logprobs", text));
         }
         (true, top) => Some(top.unwrap_or(0)),
         (false, None | Some(0)) => None,
         (false, Some(_)) => {
             let text = "top_logprobs needs logprobs = true";
-            return Err(HttpFault::invalid("top_logprobs", text));
+            return Err(ApiError::invalid("top_logprobs", text));
         }
     };
     let seed = body.seed.map(u64::try_from).transpose();
@@ -154,7 +151,7 @@ pub(super) fn read(
         temperature: body.temperature,
         top_p: body.top_p,
         max_output_tokens: limit.map(|(_, limit)| limit),
-        sampling_seed: seed.map_err(|_| HttpFault::invalid("seed", "seed must not be negative"))?,
+        sampling_seed: seed.map_err(|_| ApiError::invalid("seed", "seed must not be negative"))?,
         reply_format: match body.response_format {
             Some(format) => read_format(format)?,
             None => None,
@@ -169,7 +166,7 @@ pub(super) fn read(
         logprobs,
     };
     let options = body.stream_options;
-    Ok(Asked {
+    Ok(ChatRequest {
         request,
         stream,
         include_usage: options.is_some_and(|options| options.include_usage),
@@ -181,7 +178,7 @@ pub(super) fn read(
 pub(super) fn read_json<T: DeserializeOwned>(
     headers: &HeaderMap,
     bytes: &Bytes,
-) -> Result<T, HttpFault> {
+) -> Result<T, ApiError> {
     let kind = headers
         .get(CONTENT_TYPE)
         .and_then(|kind| kind.to_str().ok());
@@ -191,7 +188,7 @@ pub(super) fn read_json<T: DeserializeOwned>(
         .next()
         .unwrap_or_default();
     if !essence.trim().eq_ignore_ascii_case("application/json") {
-        return Err(HttpFault::new(
+        return Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "invalid_content_type",
             "send JSON with the header \"content-type: application/json\"",
@@ -202,29 +199,23 @@ pub(super) fn read_json<T: DeserializeOwned>(
         let path = error.path().to_string();
         let reason = error.into_inner();
         if path == "." {
-            HttpFault::new(
-                StatusCode::BAD_REQUEST,
-                "invalid_request",
-                format!("the body cannot be read: {reason}"),
-            )
+            ApiError::bad_request(format!("the body cannot be read: {reason}"))
         } else {
-            HttpFault::invalid(path.clone(), format!("{path}: {reason}"))
+            ApiError::invalid(path.clone(), format!("{path}: {reason}"))
         }
     })?;
     match reader.end() {
         Ok(()) => Ok(value),
-        Err(reason) => Err(HttpFault::new(
-            StatusCode::BAD_REQUEST,
-            "invalid_request",
-            format!("the body goes on after its end: {reason}"),
-        )),
+        Err(reason) => Err(ApiError::bad_request(format!(
+            "the body goes on after its end: {reason}"
+        ))),
     }
 }
 
 impl Others {
-    fn check(&self) -> Result<(), HttpFault> {
+    fn check(&self) -> Result<(), ApiError> {
         if self.n.is_some_and(|n| n != 1) {
-            return Err(HttpFault::unsupported(
+            return Err(ApiError::unsupported(
                 "n",
                 "n must be 1: every answer is a decision of its own, send as many requests",
             ));
@@ -241,10 +232,7 @@ impl Others {
         ];
         for (field, value) in says_something {
             if value.as_ref().is_some_and(|value| !is_nothing(value)) {
-                return Err(HttpFault::unsupported(
-                    field,
-                    format!("{field} {UNSUPPORTED}"),
-                ));
+                return Err(not_here(field));
             }
         }
         let usual = [
@@ -258,14 +246,17 @@ impl Others {
                 .map_or(std::slice::from_ref(value), Vec::as_slice);
             let is_usual = |one: &Value| one.as_str().is_some_and(|one| usual.contains(&one));
             if !is_nothing(value) && !listed.iter().all(is_usual) {
-                return Err(HttpFault::unsupported(
-                    field,
-                    format!("{field} {UNSUPPORTED}"),
-                ));
+                return Err(not_here(field));
             }
         }
         Ok(())
     }
+}
+
+/// A field that asks for what a decision does not have.
+fn not_here(field: &str) -> ApiError {
+    let message = format!("{field} is not supported by this gateway, leave it out");
+    ApiError::unsupported(field, message)
 }
 
 /// What a client sends that names every field and means none.
@@ -280,18 +271,14 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-fn read_message(index: usize, message: ChatMessage) -> Result<Message, HttpFault> {
+fn read_message(index: usize, message: ChatMessage) -> Result<Message, ApiError> {
     let field = |name: &str| format!("messages[{index}].{name}");
     for (name, value) in [
         ("tool_calls", &message.tool_calls),
         ("function_call", &message.function_call),
     ] {
         if value.as_ref().is_some_and(|value| !is_nothing(value)) {
-            let field = field(name);
-            return Err(HttpFault::unsupported(
-                field.clone(),
-                format!("{field} {UNSUPPORTED}"),
-            ));
+            return Err(not_here(&field(name)));
         }
     }
     let role = match message.role.as_str() {
@@ -304,7 +291,7 @@ fn read_message(index: usize, message: ChatMessage) -> Result<Message, HttpFault
                 "{} is {other:?}; this gateway knows system, developer, user and assistant",
                 field("role")
             );
-            return Err(HttpFault::unsupported(field("role"), text));
+            return Err(ApiError::unsupported(field("role"), text));
         }
     };
     let content = match message.content {
@@ -312,13 +299,13 @@ fn read_message(index: usize, message: ChatMessage) -> Result<Message, HttpFault
         Some(ChatContent::Parts(parts)) => read_parts(index, &parts)?,
         None => {
             let text = format!("{} is missing, write a text", field("content"));
-            return Err(HttpFault::invalid(field("content"), text));
+            return Err(ApiError::invalid(field("content"), text));
         }
     };
     Ok(Message { role, content })
 }
 
-fn read_parts(index: usize, parts: &[Value]) -> Result<String, HttpFault> {
+fn read_parts(index: usize, parts: &[Value]) -> Result<String, ApiError> {
     let mut texts = Vec::with_capacity(parts.len());
     for (part, value) in parts.iter().enumerate() {
         let field = format!("messages[{index}].content[{part}]");
@@ -327,20 +314,20 @@ fn read_parts(index: usize, parts: &[Value]) -> Result<String, HttpFault> {
             (Some("text"), Some(text)) => texts.push(text),
             (Some("text"), None) => {
                 let message = format!("{field}.text is missing, write a text");
-                return Err(HttpFault::invalid(field, message));
+                return Err(ApiError::invalid(field, message));
             }
             (kind, _) => {
                 let kind = kind.unwrap_or("unknown");
                 let message =
                     format!("{field} is of type {kind:?}; this gateway takes parts of type text");
-                return Err(HttpFault::unsupported(field, message));
+                return Err(ApiError::unsupported(field, message));
             }
         }
     }
     Ok(texts.join("\n"))
 }
 
-fn read_format(format: ChatFormat) -> Result<Option<ReplyFormat>, HttpFault> {
+fn read_format(format: ChatFormat) -> Result<Option<ReplyFormat>, ApiError> {
     match (format.r#type.as_str(), format.json_schema) {
         ("text", _) => Ok(None),
         ("json_object", _) => Ok(Some(ReplyFormat::any_object())),
@@ -354,11 +341,11 @@ fn read_format(format: ChatFormat) -> Result<Option<ReplyFormat>, HttpFault> {
             name,
             json_schema: schema.get().to_owned(),
         })),
-        ("json_schema", _) => Err(HttpFault::invalid(
+        ("json_schema", _) => Err(ApiError::invalid(
             "response_format.json_schema",
             "response_format.json_schema must have a name and a schema",
         )),
-        (other, _) => Err(HttpFault::unsupported(
+        (other, _) => Err(ApiError::unsupported(
             "response_format.type",
             format!(
                 "response_format.type is {other:?}; this gateway knows text, json_object and \

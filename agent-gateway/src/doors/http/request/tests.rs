@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-fn read_value(body: &Value) -> Result<Asked, HttpFault> {
+fn read_value(body: &Value) -> Result<ChatRequest, ApiError> {
     let headers = [("content-type", "application/json; charset=utf-8")];
     let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
     let bytes = Bytes::from(body.to_string());
