@@ -182,10 +182,14 @@ impl Cluster {
 /// What is lost by not waiting for calls under way; nothing when there are none.
 pub fn cut_off(gateway: &Gateway) -> Option<String> {
     let calls = gateway.calls_under_way();
-    let under_way = counted(calls, "call");
+    let (under_way, are) = (
+        counted(calls, "call"),
+        if calls == 1 { "is" } else { "are" },
+    );
     (calls > 0).then(|| {
         format!(
-            "stopped at once; {under_way} in flight are lost and will be paid for again if repeated"
+            "stopped at once; {under_way} in flight {are} lost and will be paid for again if \
+             repeated"
         )
     })
 }

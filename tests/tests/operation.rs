@@ -1,12 +1,13 @@
 //! Services as an operator runs them, as real processes: started before their Redis, sent SIGHUP,
-//! given other keys while they run, and asked how they are; no key is in anything that they show.
+//! told to stop with a paid call under way, given other keys while they run, and asked how they are;
+//! no key is in anything that they show.
 
 use std::fs::{self, File};
 use std::path::Path;
 
-use agon_service_kit::server::channel;
+use agon_service_kit::server::{channel, install_crypto};
 use agon_tests::binary::{self, Role};
-use agon_tests::model_server::get;
+use agon_tests::model_server::{ModelServer, get};
 use agon_tests::redis::{RedisServer, free_port};
 use agon_tests::waiting::until;
 use tonic_health::pb::HealthCheckRequest;
@@ -147,4 +148,91 @@ fn services_outlive_sighup_and_say_once_that_they_ignore_it() {
         assert!(status.success(), "{}: {status}", arguments[0]);
         assert_eq!(said(), 1, "{}", logged());
     }
+}
+
+/// A gateway with an HTTP door before a model server, a question that it is being asked, and what
+/// it logs.
+struct Asked {
+    gateway: Role,
+    models: ModelServer,
+    logged: Box<dyn Fn() -> String>,
+    url: String,
+    body: String,
+}
+
+impl Asked {
+    /// Asks a model that takes so long, and goes on once its server was asked.
+    fn start(folder: &Path, latency: &str) -> (Self, std::thread::JoinHandle<String>) {
+        let models = ModelServer::start(&["--latency", latency]);
+        let config = format!(
+            "[providers.p]\nbase_url = '{}'\n[models.m]\nprovider = 'p'\n",
+            models.base_url()
+        );
+        let file = folder.join("agon.toml");
+        fs::write(&file, config).unwrap();
+        let (config, data) = (file.display().to_string(), folder.display().to_string());
+        let mut arguments = vec!["gateway", "--config", &config, "--data", &data];
+        arguments.extend(["--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0"]);
+        let (mut gateway, _, logged) = logging(folder, &arguments);
+        let line = gateway.line_with("http listening on ");
+        let address = line.trim().rsplit(' ').next().unwrap();
+        let asked = Self {
+            gateway,
+            models,
+            logged: Box::new(logged),
+            url: format!("http://{address}/v1/chat/completions"),
+            body: "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}"
+                .to_owned(),
+        };
+        let answer = asked.ask();
+        until("the model is asked", || {
+            asked.models.count("in_flight") == 1
+        });
+        (asked, answer)
+    }
+
+    /// Asks under one address; answers the body, or what went wrong.
+    fn ask(&self) -> std::thread::JoinHandle<String> {
+        let (url, body) = (self.url.clone(), self.body.clone());
+        install_crypto();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Runtime::new().unwrap();
+            runtime.block_on(async {
+                let request = reqwest::Client::new().post(url).body(body);
+                let request = request.header("content-type", "application/json");
+                match request.header("x-agon-decision", "run/0/0").send().await {
+                    Ok(answer) => answer.text().await.unwrap_or_default(),
+                    Err(fault) => fault.to_string(),
+                }
+            })
+        })
+    }
+}
+
+#[test]
+fn gateway_told_to_stop_finishes_its_paid_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut asked, answer) = Asked::start(folder.path(), "1500ms");
+    let (status, _) = asked.gateway.terminate();
+    assert!(status.success(), "{status}: {}", (asked.logged)());
+    let answer = answer.join().unwrap();
+    assert!(answer.contains("\"finish_reason\""), "{answer}");
+    assert_eq!(asked.models.count("requests"), 1);
+}
+
+#[test]
+fn second_signal_ends_a_gateway_at_once_and_says_what_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut asked, answer) = Asked::start(folder.path(), "60s");
+    asked.gateway.signal("-TERM");
+    until("it is stopping", || {
+        (asked.logged)().contains("shutting down")
+    });
+    assert!(!asked.gateway.has_ended());
+    let (status, _) = asked.gateway.terminate();
+    assert!(!status.success(), "{status}");
+    let logged = (asked.logged)();
+    assert!(logged.contains("1 call in flight is lost"), "{logged}");
+    let answer = answer.join().unwrap();
+    assert!(!answer.contains("\"finish_reason\""), "{answer}");
 }
