@@ -3,6 +3,7 @@
 //! values that make no sense; holds sources of keys, never keys. Called by the
 //! command line (to tell early what is missing) and by `gateway.rs`.
 
+mod accounts;
 mod additions;
 mod builtin;
 mod limits;
@@ -172,6 +173,12 @@ impl GatewayConfig {
         section: ProviderSection,
     ) -> Result<(), ConfigError> {
         let provider = ProviderConfig::check(name, section)?;
+        for other in self.providers.values() {
+            accounts::check_beside(&provider, other).map_err(|reason| ConfigError::Provider {
+                provider: name.to_owned(),
+                reason,
+            })?;
+        }
         self.providers.insert(name.to_owned(), Arc::new(provider));
         Ok(())
     }

@@ -308,14 +308,20 @@ impl Table {
         let provider = means.providers.get(kind);
         let provider = provider.ok_or(RouteError::NoProvider { kind })?;
         let pool = self.pool_of(model)?;
-        let keys = pool.keys().iter().map(|key| LaneKey {
-            key: Arc::clone(key),
-            limits: model.provider.limits,
-            lane_limits: model.limits,
-            health: health_of(key, model, before),
-        });
+        let mut keys: Vec<LaneKey> = Vec::with_capacity(pool.keys().len());
+        for key in pool.keys() {
+            let mut same = keys.iter();
+            let same = same.find(|other| other.key.counted_as == key.counted_as);
+            let health = same.map(|same| Arc::clone(&same.health));
+            keys.push(LaneKey {
+                key: Arc::clone(key),
+                limits: model.provider.limits,
+                lane_limits: model.limits,
+                health: health.unwrap_or_else(|| health_of(key, model, before)),
+            });
+        }
         Ok(LaneTerms {
-            keys: keys.collect(),
+            keys,
             burst: model.provider.burst,
             dead_key_probes: Arc::clone(self.config.dead_key_probes()),
             charge: model.provider.charge,
@@ -350,7 +356,7 @@ fn health_of(key: &PooledKey, model: &ResolvedModel, before: Option<&LaneTerms>)
     let mut known = before.into_iter().flat_map(|terms| &terms.keys);
     let same = known.find(|known| {
         let then = known.lane_limits.adaptive || known.limits.adaptive;
-        known.key.id == key.id && then == now
+        known.key.counted_as == key.counted_as && then == now
     });
     same.map_or_else(
         || Arc::new(KeyHealth::new(BreakerSettings::default(), now)),

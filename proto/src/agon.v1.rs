@@ -380,6 +380,10 @@ pub struct KeyStatus {
     /// is in use, is to be tried now, or is never tried.
     #[prost(uint64, tag = "15")]
     pub next_probe_ms: u64,
+    /// The account whose limits and holds the key shares with others of the same
+    /// provider; empty: limits of its own.
+    #[prost(string, tag = "16")]
+    pub account: ::prost::alloc::string::String,
 }
 /// One limit of a key.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -81,7 +81,7 @@ impl Builtin {
             kind: self.kind,
             base_url: self.base_url.to_owned(),
             endpoint: self.base_url.to_owned(),
-            keys: key.into_iter().collect(),
+            keys: key.into_iter().map(Into::into).collect(),
             limits: KeyLimits {
                 // Servers of one's own publish no limits: find out what they take.
                 adaptive: self.key_variable.is_none() && self.kind == OpenAi,

@@ -12,10 +12,10 @@ use super::sections::{
     ThinkingForm,
 };
 use super::takes::Takes;
-use super::{ConfigError, builtin, limits, secrecy};
+use super::{ConfigError, accounts, builtin, limits, secrecy};
 use crate::admission::KeyLimits;
 use crate::catalogue::{self, Thinks};
-use crate::keys::{KeyError, KeyPool, KeySource};
+use crate::keys::{KeyEntry, KeyError, KeyPool};
 use crate::money::ModelPrices;
 
 /// A model that does not think answers within a minute; two are a hang.
@@ -38,8 +38,8 @@ pub struct ProviderConfig {
     /// The name under which results know it: `base_url`, or another that is stated.
     pub endpoint: String,
     /// Where its keys are; empty for keyless servers.
-    pub keys: Vec<KeySource>,
-    /// Limits of each key.
+    pub keys: Vec<KeyEntry>,
+    /// Limits of each key, or of all keys of an account together.
     pub limits: KeyLimits,
     /// How tokens are counted against the limits.
     pub charge: ChargeRule,
@@ -91,9 +91,11 @@ impl ProviderConfig {
         if base_url.contains(['?', '#']) {
             return Err(wrong("base_url must end before any ? or #"));
         }
-        for source in section.keys.iter().flatten() {
-            secrecy::check_source("keys", source).map_err(|reason| wrong(&reason))?;
+        let entries = section.keys.as_deref().unwrap_or_default();
+        for entry in entries {
+            secrecy::check_source("keys", &entry.source).map_err(|reason| wrong(&reason))?;
         }
+        accounts::check_entries(entries).map_err(|reason| wrong(&reason))?;
         let kind = section
             .kind
             .or(builtin.as_ref().map(|builtin| builtin.kind));

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::additions::HeaderText;
-use crate::keys::KeySource;
+use crate::keys::{KeyEntry, KeySource};
 use crate::money::{LongPrompt, NanoDollars, Price, Rates};
 
 /// `[providers.NAME]`.
@@ -27,9 +27,10 @@ pub struct ProviderSection {
     /// the name that it had.
     pub endpoint: Option<String>,
     /// Where its keys are: `{ env = "NAME" }` or `{ file = "/path" }`. An empty
-    /// list means that the server wants no key.
-    pub keys: Option<Vec<KeySource>>,
-    /// Limits of each key that all models of the provider share.
+    /// list means that the server wants no key. Keys with the same `account`
+    /// share their limits.
+    pub keys: Option<Vec<KeyEntry>>,
+    /// Limits of each key, or account, that all models of the provider share.
     #[serde(default)]
     pub limits: LimitsSection,
     /// How tokens are counted against the limits. Default: as `kind` does;

@@ -26,7 +26,8 @@ pub(super) fn named_in(config: &GatewayConfig) -> Vec<PathBuf> {
     let keys = config
         .provider_names()
         .filter_map(|name| config.provider(name))
-        .flat_map(|provider| &provider.keys);
+        .flat_map(|provider| &provider.keys)
+        .map(|entry| &entry.source);
     let tokens = config.teams().flat_map(|team| &team.tokens);
     let mut files: Vec<PathBuf> = keys
         .chain(tokens)

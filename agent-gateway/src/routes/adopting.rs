@@ -158,11 +158,11 @@ fn read_keys(
 ) -> Result<KeyPool, AdoptError> {
     let named = before.config.provider(&provider.name);
     let (keys, _) = KeyPool::read(&provider.name, &provider.keys);
-    for source in &provider.keys {
-        let shown = source.to_string();
-        let missing_before = named.is_some_and(|named| named.keys.contains(source))
+    for entry in &provider.keys {
+        let shown = entry.source.to_string();
+        let missing_before = named.is_some_and(|named| named.keys.contains(entry))
             && pool.keys().iter().all(|key| key.source != shown);
-        if let Err(fault) = source.read()
+        if let Err(fault) = entry.source.read()
             && !missing_before
         {
             return Err(AdoptError::Key {

@@ -2,6 +2,7 @@
 //! back ends, decisions through the gRPC service with scripted providers, and
 //! real HTTP against small servers. Redis tests start a server of their own.
 
+mod accounts;
 mod admission_contract;
 mod content_cache;
 mod dead_keys;
