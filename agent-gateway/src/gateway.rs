@@ -19,6 +19,7 @@ use crate::config::GatewayConfig;
 use crate::deciding::{Decider, Lost, Memory, Outcome, Recorder, UnderWay};
 use crate::doors::http::TeamTokens;
 use crate::flights::Flights;
+use crate::learnt_store::LearntStore;
 
 use crate::metrics;
 use crate::money::accounts::Money;
@@ -96,6 +97,8 @@ pub struct Gateway {
     pub(crate) reloads: Arc<Reloads>,
     pub(crate) tasks: Tasks,
     pub(crate) team_tokens: Arc<TeamTokens>,
+    /// Where replicas share what they learnt; absent without a Redis.
+    pub(crate) learnt_store: Option<Arc<LearntStore>>,
     store_answers: watch::Receiver<bool>,
 }
 
@@ -116,6 +119,7 @@ impl Gateway {
         let owner = new_owner();
         let tasks = Tasks::new();
         let mut store_answers = watch::Sender::new(true).subscribe();
+        let mut learnt_store = None;
         let stores = match store {
             Store::Embedded(path) => Stores::embedded(&path).await?,
             Store::Shared(path) => Stores::shared(&path, &owner).await?,
@@ -124,6 +128,8 @@ impl Gateway {
                 let store_watch = StoreWatch::begin(links.ordinary.clone(), &url).await?;
                 store_answers = store_watch.answers();
                 tasks.spawn(TaskKind::UPKEEP, "store watch", store_watch.run());
+                let learnt = LearntStore::new(links.ordinary.clone(), providers.lessons());
+                learnt_store = Some(Arc::new(learnt));
                 Stores::redis(&links)
             }
         };
@@ -163,12 +169,16 @@ impl Gateway {
         });
         let gauges = Gauges::default().run(Arc::clone(&decider));
         tasks.spawn(TaskKind::UPKEEP, "gauges", gauges);
+        if let Some(store) = &learnt_store {
+            tasks.spawn(TaskKind::UPKEEP, "learnt store", Arc::clone(store).run());
+        }
         let flights = Arc::new(Flights::new(tasks.clone()));
         Ok(Self {
             decider,
             flights,
             reloads: Arc::default(),
             team_tokens: Arc::default(),
+            learnt_store,
             store_answers,
             tasks,
         })

@@ -22,6 +22,7 @@ pub mod gateway;
 pub mod health;
 pub mod keys;
 mod lanes;
+mod learnt_store;
 pub mod ledger;
 pub mod metrics;
 pub mod money;

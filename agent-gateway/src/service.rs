@@ -198,9 +198,15 @@ impl AgentGatewayService for GatewayService {
         &self,
         wire: Request<ForgetLearntRequest>,
     ) -> Result<Response<ForgetLearntResponse>, Status> {
-        let routes = &self.gateway.decider.routes;
-        let forgotten = routes.forget_learnt(&wire.into_inner().model).into_iter();
-        let forgotten = forgotten.map(wire::write_learnt).collect();
+        let model = wire.into_inner().model;
+        let forgotten = match &self.gateway.learnt_store {
+            None => self.gateway.decider.routes.forget_learnt(&model),
+            Some(store) => {
+                let forgotten = store.forget(&model).await;
+                forgotten.map_err(|error| status(ErrorClass::Unavailable, &error))?
+            }
+        };
+        let forgotten = forgotten.into_iter().map(wire::write_learnt).collect();
         Ok(Response::new(ForgetLearntResponse { forgotten }))
     }
 

@@ -4,6 +4,7 @@
 //! provider. Refuses to wait or retry. Called by `deciding.rs` as a `Provider`.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Instant;
 
 use agon_service_kit::secrets;
@@ -13,7 +14,7 @@ use super::adding::added;
 use super::capabilities::{Capabilities, Learnt};
 use super::http::{Http, Incoming, Outgoing};
 use super::reading::{give_up, is_cut_off_thinking};
-use super::{Call, LearntRefusal, Provider, Refusal, Remedy, Reply, quota};
+use super::{Call, Provider, Refusal, Remedy, Reply, quota};
 use crate::decision::CUT_OFF_THINKING;
 use crate::parameters::{Applied, Parameter};
 use agon_proto::simulated::{REPLY_HEADER, SIMULATED_ENDPOINT, SIMULATED_HEADER};
@@ -57,15 +58,15 @@ pub(super) trait Protocol: Send + Sync {
 pub(super) struct Caller<P> {
     http: Http,
     protocol: P,
-    learnt: Learnt,
+    learnt: Arc<Learnt>,
 }
 
 impl<P: Protocol> Caller<P> {
-    pub(super) fn new(http: Http, protocol: P) -> Self {
+    pub(super) fn new(http: Http, protocol: P, learnt: &Arc<Learnt>) -> Self {
         Self {
             http,
             protocol,
-            learnt: Learnt::default(),
+            learnt: Arc::clone(learnt),
         }
     }
 
@@ -219,14 +220,6 @@ impl<P: Protocol> Provider for Caller<P> {
             reason: secrets::without_what_looks_like_keys(&refused.reason),
             ..refused
         })
-    }
-
-    fn learnt(&self) -> Vec<LearntRefusal> {
-        self.learnt.list(Instant::now())
-    }
-
-    fn forget(&self, model: &str) -> Vec<LearntRefusal> {
-        self.learnt.forget(model, Instant::now())
     }
 }
 

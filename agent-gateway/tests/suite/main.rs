@@ -14,6 +14,7 @@ mod failover;
 mod health;
 mod hedging;
 mod http;
+mod learnt;
 mod ledger_contract;
 mod money;
 mod money_purse;

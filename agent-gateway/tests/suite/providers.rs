@@ -2,5 +2,5 @@
 //! decisions through the gateway in each protocol.
 
 mod golden;
-mod mirror;
+pub mod mirror;
 mod whole;
