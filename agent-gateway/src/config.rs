@@ -6,6 +6,7 @@
 mod accounts;
 mod additions;
 mod builtin;
+mod cloud;
 mod limits;
 mod model_name;
 mod provider;
@@ -31,6 +32,7 @@ use redis::RedisSection;
 use secrecy::shown;
 
 pub use additions::{Additions, HeaderText};
+pub use cloud::Cloud;
 pub use model_name::ModelName;
 pub use provider::{Origin, OutputLimit, ProviderConfig, ResolvedModel};
 pub use sections::{
@@ -349,7 +351,10 @@ impl GatewayConfig {
             thinking_tokens: section.thinking_tokens,
             most_output_tokens: known.and_then(|known| known.most_output_tokens),
             timeout: section.timeout,
-            prompt_cache: section.prompt_cache.unwrap_or(true),
+            // Some models of Bedrock refuse the marks.
+            prompt_cache: section
+                .prompt_cache
+                .unwrap_or(provider.kind != ProviderKind::Bedrock),
             additions: Additions::check(section.extra_body.as_ref(), &section.extra_headers)
                 .map_err(wrong)?,
             output_limit_field_is_stated: section.output_limit_field.is_some(),

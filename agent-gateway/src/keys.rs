@@ -21,7 +21,7 @@ use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
-pub use entry::KeyEntry;
+pub use entry::{KeyEntry, KeyForm};
 pub use quarantine::Quarantine;
 
 /// Keys have some hundred characters, tokens of clouds some thousand.
@@ -47,9 +47,9 @@ impl fmt::Display for KeySource {
 }
 
 impl KeySource {
-    /// Reads the key.
-    pub fn read(&self) -> Result<SecretString, KeyError> {
-        let text = match self {
+    /// What stands there.
+    fn text(&self) -> Result<String, KeyError> {
+        Ok(match self {
             KeySource::Env(name) => {
                 std::env::var(name).map_err(|_| KeyError::NotSet { name: name.clone() })?
             }
@@ -62,7 +62,12 @@ impl KeySource {
                     source,
                 })?
             }
-        };
+        })
+    }
+
+    /// Reads a key that becomes a header.
+    pub fn read(&self) -> Result<SecretString, KeyError> {
+        let text = self.text()?;
         let key = text.trim();
         if key.is_empty() {
             return Err(KeyError::Empty {
@@ -102,6 +107,14 @@ pub enum KeyError {
     #[error("the key in {key_source} is empty")]
     Empty {
         /// Where it was looked for.
+        key_source: String,
+    },
+    /// It is no service account.
+    #[error(
+        "{key_source} holds no service account of Google's (JSON with a private_key and a token_uri)"
+    )]
+    NoAccount {
+        /// Where it was found.
         key_source: String,
     },
     /// The same key is found elsewhere, under another account.
@@ -144,7 +157,7 @@ impl KeyPool {
             )));
         }
         for entry in entries {
-            match entry.source.read() {
+            match entry.read() {
                 Ok(secret) => {
                     let (source, account) = (entry.source.to_string(), entry.account.clone());
                     let key = PooledKey::new(provider, source, account, Some(secret));
@@ -439,6 +452,7 @@ mod tests {
             let entry = KeyEntry {
                 source: KeySource::Env(String::new()),
                 account: account.map(str::to_owned),
+                form: KeyForm::default(),
             };
             let (source, secret) = (entry.source.to_string(), SecretString::from(key.to_owned()));
             PooledKey::new("p", source, entry.account, Some(secret))
@@ -458,6 +472,7 @@ mod tests {
         let entry = |source: &KeySource, account: &str| KeyEntry {
             source: source.clone(),
             account: Some(account.to_owned()),
+            form: KeyForm::default(),
         };
         let (pool, errors) = KeyPool::read("p", &[entry(&first, "a"), entry(&second, "b")]);
         assert_eq!((pool.keys().len(), errors.len()), (1, 1));

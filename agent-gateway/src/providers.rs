@@ -6,6 +6,7 @@
 mod adding;
 mod anthropic;
 mod azure;
+mod bedrock;
 mod caller;
 mod capabilities;
 mod conversation;
@@ -17,6 +18,7 @@ mod quota;
 mod reading;
 mod said;
 pub mod scripted;
+mod vertex;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -236,7 +238,10 @@ impl Providers {
         let openai = Caller::new(http.clone(), openai::OpenAi, &learnt);
         let azure = Caller::new(http.clone(), azure::Azure, &learnt);
         let anthropic = Caller::new(http.clone(), anthropic::Anthropic, &learnt);
-        let gemini = Caller::new(http, gemini::Gemini, &learnt);
+        let gemini = Caller::new(http.clone(), gemini::Gemini, &learnt);
+        let vertex = Caller::new(http.clone(), vertex::Vertex::default(), &learnt);
+        let bedrock = bedrock::Bedrock::new(http.clone());
+        let bedrock = Caller::new(http, bedrock, &learnt);
         let mut real = Self {
             by_kind: BTreeMap::new(),
             learnt,
@@ -245,6 +250,8 @@ impl Providers {
         real.set(ProviderKind::Azure, Arc::new(azure));
         real.set(ProviderKind::Anthropic, Arc::new(anthropic));
         real.set(ProviderKind::Gemini, Arc::new(gemini));
+        real.set(ProviderKind::Vertex, Arc::new(vertex));
+        real.set(ProviderKind::Bedrock, Arc::new(bedrock));
         Ok(real)
     }
 

@@ -2,6 +2,7 @@
 //! the key's environment variable. One table; limits are the user's own and
 //! are therefore not in it. Called by `config.rs`.
 
+use super::cloud::Cloud;
 use super::provider::{DEFAULT_BURST, DEFAULT_TIMEOUT, default_charge};
 use super::{OutputLimitField, ProviderConfig, ProviderKind, StructuredOutput};
 use crate::admission::KeyLimits;
@@ -92,6 +93,7 @@ impl Builtin {
             timeout: DEFAULT_TIMEOUT,
             timeout_is_stated: false,
             api_version: None,
+            cloud: Cloud::default(),
             structured_output: self.structured_output,
             seed: self.seed,
             output_limit_field: self.output_limit_field,

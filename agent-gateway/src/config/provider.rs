@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::additions::Additions;
+use super::cloud::Cloud;
 use super::model_name::ModelName;
 use super::sections::{
     ChargeRule, EffortField, OutputLimitField, ProviderKind, ProviderSection, StructuredOutput,
@@ -15,7 +16,7 @@ use super::takes::Takes;
 use super::{ConfigError, accounts, builtin, limits, secrecy};
 use crate::admission::KeyLimits;
 use crate::catalogue::{self, Thinks};
-use crate::keys::{KeyEntry, KeyError, KeyPool};
+use crate::keys::{KeyEntry, KeyError, KeyForm, KeyPool};
 use crate::money::ModelPrices;
 
 /// A model that does not think answers within a minute; two are a hang.
@@ -51,6 +52,8 @@ pub struct ProviderConfig {
     pub timeout_is_stated: bool,
     /// The version of the protocol, where it has one.
     pub api_version: Option<String>,
+    /// Where in a cloud it is.
+    pub cloud: Cloud,
     pub(super) structured_output: StructuredOutput,
     pub(super) seed: bool,
     pub(super) output_limit_field: OutputLimitField,
@@ -66,11 +69,19 @@ impl ProviderConfig {
             return Err(wrong("a provider's name must not be empty or hold a slash"));
         }
         let builtin = builtin::find(name);
-        let base_url = match (section.base_url, &builtin) {
-            (Some(url), _) => url.trim_end_matches('/').to_owned(),
-            (None, Some(builtin)) => builtin.base_url.clone(),
-            (None, None) if section.kind == Some(ProviderKind::Door) => "http://door".to_owned(),
-            (None, None) => return Err(wrong("base_url is missing, write \"https://host/v1\"")),
+        let kind = section
+            .kind
+            .or(builtin.as_ref().map(|builtin| builtin.kind));
+        let kind = kind.unwrap_or_default();
+        let cloud = Cloud::check(kind, &section).map_err(|reason| wrong(&reason))?;
+        let base_url = match (section.base_url, &builtin, cloud.base_url(kind)) {
+            (Some(url), ..) => url.trim_end_matches('/').to_owned(),
+            (None, _, Some(url)) => url,
+            (None, Some(builtin), None) => builtin.base_url.clone(),
+            (None, None, None) if kind == ProviderKind::Door => "http://door".to_owned(),
+            (None, None, None) => {
+                return Err(wrong("base_url is missing, write \"https://host/v1\""));
+            }
         };
         // A key belongs to an address: elsewhere it has to be named again.
         let known_address = builtin
@@ -96,10 +107,6 @@ impl ProviderConfig {
             secrecy::check_source("keys", &entry.source).map_err(|reason| wrong(&reason))?;
         }
         accounts::check_entries(entries).map_err(|reason| wrong(&reason))?;
-        let kind = section
-            .kind
-            .or(builtin.as_ref().map(|builtin| builtin.kind));
-        let kind = kind.unwrap_or_default();
         let mut limits = limits::check(&section.limits).map_err(|reason| wrong(&reason))?;
         if limits.concurrency.is_none() && known_address.is_some_and(|known| known.limits.adaptive)
         {
@@ -124,13 +131,14 @@ impl ProviderConfig {
             kind,
             base_url,
             endpoint,
-            keys: section.keys.or(known_keys).unwrap_or_default(),
+            keys: keys_of(kind, section.keys.or(known_keys)),
             limits,
             charge: section.charge.unwrap_or_else(|| default_charge(name, kind)),
             burst,
             timeout,
             timeout_is_stated,
             api_version: section.api_version,
+            cloud,
             // A server that we do not know is believed to take everything; one
             // that does not is asked with less (`providers/capabilities.rs`).
             structured_output: defaults.map_or(StructuredOutput::JsonSchema, |builtin| {
@@ -239,11 +247,14 @@ impl ResolvedModel {
     pub fn thinks_at(&self, effort: Option<&str>) -> bool {
         let can_be_told = match self.provider.kind {
             // An effort becomes a budget of tokens, or else is refused.
-            ProviderKind::Anthropic | ProviderKind::Gemini => true,
+            ProviderKind::Anthropic | ProviderKind::Gemini | ProviderKind::Vertex => true,
+            // Of the models there, Claude.
+            ProviderKind::Bedrock if self.model.contains("anthropic.") => true,
             // Others ignore it, or are asked without it.
-            ProviderKind::OpenAi | ProviderKind::Azure | ProviderKind::Door => {
-                self.thinks.is_some()
-            }
+            ProviderKind::OpenAi
+            | ProviderKind::Azure
+            | ProviderKind::Bedrock
+            | ProviderKind::Door => self.thinks.is_some(),
         };
         let is_told = effort.is_some() && can_be_told && self.takes.reasoning_effort.value;
         !catalogue::is_off(effort) && (is_told || self.thinks == Some(Thinks::Always))
@@ -320,6 +331,17 @@ pub(super) fn default_charge(provider: &str, kind: ProviderKind) -> ChargeRule {
         ProviderKind::OpenAi | ProviderKind::Door => ChargeRule::Total,
         ProviderKind::Azure => ChargeRule::OpenAi,
         ProviderKind::Anthropic => ChargeRule::Anthropic,
-        ProviderKind::Gemini => ChargeRule::Gemini,
+        ProviderKind::Gemini | ProviderKind::Vertex => ChargeRule::Gemini,
+        ProviderKind::Bedrock => ChargeRule::Total,
     }
+}
+
+/// The keys in the form that a protocol wants them in.
+fn keys_of(kind: ProviderKind, keys: Option<Vec<KeyEntry>>) -> Vec<KeyEntry> {
+    let form = match kind {
+        ProviderKind::Vertex => KeyForm::Account,
+        _ => KeyForm::Header,
+    };
+    let keys = keys.unwrap_or_default().into_iter();
+    keys.map(|entry| KeyEntry { form, ..entry }).collect()
 }

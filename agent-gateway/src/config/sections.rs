@@ -47,6 +47,17 @@ pub struct ProviderSection {
     /// Azure: the `api-version`; Anthropic: the `anthropic-version`. Default:
     /// the version this gateway was written for.
     pub api_version: Option<String>,
+    /// Vertex AI: the project that pays.
+    pub project: Option<String>,
+    /// Vertex AI: where the model runs. Default: `global`.
+    pub location: Option<String>,
+    /// Amazon Bedrock: the region.
+    pub region: Option<String>,
+    /// Amazon Bedrock: the profile whose credentials sign requests. Default: the
+    /// environment, then what AWS's own programs find.
+    pub profile: Option<String>,
+    /// Amazon Bedrock: the file with that profile. Default: `~/.aws/credentials`.
+    pub credentials_file: Option<PathBuf>,
 }
 
 /// `[providers.NAME.limits]` and `[models.NAME.limits]`: what one key may
@@ -81,6 +92,10 @@ pub enum ProviderKind {
     Anthropic,
     /// Gemini generateContent.
     Gemini,
+    /// The same on Google's Vertex AI, with tokens of Google's cloud.
+    Vertex,
+    /// Amazon Bedrock's Converse, with signatures of AWS.
+    Bedrock,
     /// No server: a person or another program answers through
     /// `WatchDoor` and `AnswerAtDoor`.
     Door,
@@ -94,6 +109,8 @@ impl ProviderKind {
             Self::Azure => "azure",
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
+            Self::Vertex => "vertex",
+            Self::Bedrock => "bedrock",
             Self::Door => "door",
         }
     }

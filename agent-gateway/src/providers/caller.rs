@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use agon_service_kit::secrets;
 use async_trait::async_trait;
+use reqwest::header::HeaderMap;
 
 use super::adding::added;
 use super::capabilities::{Capabilities, Learnt};
@@ -52,6 +53,20 @@ pub(super) trait Protocol: Send + Sync {
     /// Routers report errors of the server behind them with status 200. Absent:
     /// there is none, the body is only unreadable.
     fn error_inside_success(&self, incoming: &Incoming) -> Option<Refusal>;
+
+    /// Headers that prove for this one request who asks, where the key does not do so by itself.
+    fn prove(
+        &self,
+        _call: Call<'_>,
+        _outgoing: &Outgoing,
+    ) -> impl Future<Output = Result<Option<HeaderMap>, Refusal>> + Send {
+        std::future::ready(Ok(None))
+    }
+
+    /// The server did not believe the proof: whether the next one is made with new credentials.
+    fn renews_proof(&self, _call: Call<'_>, _incoming: &Incoming) -> bool {
+        false
+    }
 }
 
 /// Calls a provider by its protocol.
@@ -84,7 +99,7 @@ impl<P: Protocol> Caller<P> {
             outgoing.headers.push((REPLY_HEADER, in_ascii(reply)));
         }
         outgoing.body = added(outgoing.body, call.model.additions.body())?;
-        let mut incoming = self.http.send(call, outgoing).await?;
+        let mut incoming = self.send(call, outgoing).await?;
         let signals = quota::signals(&incoming.headers, &call.model.provider.base_url);
         // Some servers repeat the key: in a complaint about it, or in what they say as an answer.
         if let Cow::Owned(clean) = secrets::without_in_bytes(&incoming.body) {
@@ -135,6 +150,20 @@ impl<P: Protocol> Caller<P> {
                 ..refusal
             }),
         }
+    }
+
+    /// Sends with proof, where there is one; a second time when that was out of date.
+    async fn send(&self, call: Call<'_>, outgoing: Outgoing) -> Result<Incoming, Refusal> {
+        let Some(proof) = self.protocol.prove(call, &outgoing).await? else {
+            return self.http.send(call, outgoing, HeaderMap::new()).await;
+        };
+        let incoming = self.http.send(call, outgoing.clone(), proof).await?;
+        if !self.protocol.renews_proof(call, &incoming) {
+            return Ok(incoming);
+        }
+        let proof = self.protocol.prove(call, &outgoing).await?;
+        let proof = proof.unwrap_or_default();
+        self.http.send(call, outgoing, proof).await
     }
 
     /// An answer without what the caller cannot do without is not asked for.

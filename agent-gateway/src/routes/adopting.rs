@@ -162,7 +162,7 @@ fn read_keys(
         let shown = entry.source.to_string();
         let missing_before = named.is_some_and(|named| named.keys.contains(entry))
             && pool.keys().iter().all(|key| key.source != shown);
-        if let Err(fault) = entry.source.read()
+        if let Err(fault) = entry.read()
             && !missing_before
         {
             return Err(AdoptError::Key {

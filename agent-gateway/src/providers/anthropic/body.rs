@@ -16,10 +16,11 @@ use crate::parameters::{Applied, FormatMode};
 
 /// Where a reply stands whose schema is not that of an object, which is what a
 /// tool's input has to be.
-pub(super) const WRAPPED_IN: &str = "value";
+pub(in super::super) const WRAPPED_IN: &str = "value";
 
 /// Said to the model with the tool that carries its reply.
-const TOOL_DESCRIPTION: &str = "Gives the answer. Call it exactly once, with the whole answer.";
+pub(in super::super) const TOOL_DESCRIPTION: &str =
+    "Gives the answer. Call it exactly once, with the whole answer.";
 
 /// The least that Anthropic lets a model think.
 const SMALLEST_BUDGET: u32 = 1_024;
@@ -123,7 +124,11 @@ const KEPT_ENDS: usize = 2;
 
 /// Which turns end what is kept, and whether the instructions do. The last turn is the ask, which
 /// the next call puts otherwise.
-fn cached(model: &ResolvedModel, conversation: &Conversation, tool: usize) -> (bool, Vec<usize>) {
+pub(in super::super) fn cached(
+    model: &ResolvedModel,
+    conversation: &Conversation,
+    tool: usize,
+) -> (bool, Vec<usize>) {
     if !model.prompt_cache {
         return (false, Vec::new());
     }
@@ -217,6 +222,13 @@ pub(super) fn build(
     Ok((bytes, applied))
 }
 
+/// The name without what clouds put before it ("us.anthropic.").
+fn own_name(model: &str) -> &str {
+    model
+        .rsplit_once("anthropic.")
+        .map_or(model, |(_, name)| name)
+}
+
 fn messages(conversation: &Conversation, kept: &[usize]) -> Vec<BodyMessage> {
     let last = conversation.turns.len() - 1;
     let turns = conversation.turns.iter().enumerate();
@@ -236,27 +248,30 @@ fn messages(conversation: &Conversation, kept: &[usize]) -> Vec<BodyMessage> {
 
 /// The reply format as the input of a tool.
 fn tool(format: &ReplyFormat) -> Result<Value, Refusal> {
-    let schema = schema(format)?;
-    let input_schema = if is_object(&schema) {
-        schema
-    } else {
-        wrapped(schema)
-    };
     Ok(json!({
         "name": format.name,
         "description": TOOL_DESCRIPTION,
-        "input_schema": input_schema,
+        "input_schema": input_schema(format)?,
     }))
 }
 
+/// The schema of a tool whose input is a reply of this format.
+pub(in super::super) fn input_schema(format: &ReplyFormat) -> Result<Value, Refusal> {
+    let schema = schema(format)?;
+    Ok(match is_object(&schema) {
+        true => schema,
+        false => wrapped(schema),
+    })
+}
+
 /// The schema of a reply format; a refusal when it is no JSON.
-pub(super) fn schema(format: &ReplyFormat) -> Result<Value, Refusal> {
+pub(in super::super) fn schema(format: &ReplyFormat) -> Result<Value, Refusal> {
     serde_json::from_str(&format.json_schema)
         .map_err(|error| give_up(format!("the reply format is not JSON: {error}")))
 }
 
 /// Whether a tool may have this schema as it is.
-pub(super) fn is_object(schema: &Value) -> bool {
+pub(in super::super) fn is_object(schema: &Value) -> bool {
     schema["type"] == "object"
 }
 
@@ -277,15 +292,19 @@ fn wrapped(mut schema: Value) -> Value {
 
 /// An effort in the fields of the protocol.
 #[derive(Default)]
-struct Effort {
-    thinking: Option<Value>,
-    output_config: Option<Value>,
+pub(in super::super) struct Effort {
+    pub(in super::super) thinking: Option<Value>,
+    pub(in super::super) output_config: Option<Value>,
     /// The same in words.
-    said: Option<String>,
+    pub(in super::super) said: Option<String>,
 }
 
 impl Effort {
-    fn new(model: &ResolvedModel, effort: &str, limit: OutputLimit) -> Result<Self, Refusal> {
+    pub(in super::super) fn new(
+        model: &ResolvedModel,
+        effort: &str,
+        limit: OutputLimit,
+    ) -> Result<Self, Refusal> {
         if effort == "none" {
             return Ok(Self {
                 said: Some(effort.to_owned()),
@@ -294,7 +313,7 @@ impl Effort {
         }
         let by_name = match KNOW_BUDGETS
             .iter()
-            .any(|name| model.model.starts_with(name))
+            .any(|name| own_name(&model.model).starts_with(name))
         {
             true => ThinkingForm::Budget,
             false => ThinkingForm::Level,

@@ -84,7 +84,7 @@ struct GenerationConfig {
 }
 
 /// The body as JSON, and what it holds.
-pub(super) fn build(
+pub(in super::super) fn build(
     model: &ResolvedModel,
     capabilities: Capabilities,
     request: &Request,

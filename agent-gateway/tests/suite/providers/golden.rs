@@ -18,6 +18,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::google::Google;
 use super::mirror::{Answer, Mirror, Seen};
 
 /// What a simulated model would say; nothing of it reaches a provider.
@@ -131,17 +132,23 @@ struct Folder {
     path: &'static str,
     key_header: &'static str,
     fine: &'static str,
+    /// Further lines of the provider's section.
+    section: &'static str,
+    /// The key is a service account, whose tokens are what is sent.
+    has_account: bool,
 }
 
 const OPENAI_FINE: &str = r#"{"model":"x","choices":[{"message":{"content":"ok"}}]}"#;
 
-const FOLDERS: [Folder; 4] = [
+const FOLDERS: [Folder; 6] = [
     Folder {
         name: "openai",
         kind: ProviderKind::OpenAi,
         path: "/v1",
         key_header: "authorization",
         fine: OPENAI_FINE,
+        section: "",
+        has_account: false,
     },
     Folder {
         name: "azure",
@@ -149,6 +156,8 @@ const FOLDERS: [Folder; 4] = [
         path: "",
         key_header: "api-key",
         fine: OPENAI_FINE,
+        section: "",
+        has_account: false,
     },
     Folder {
         name: "anthropic",
@@ -156,6 +165,8 @@ const FOLDERS: [Folder; 4] = [
         path: "/v1",
         key_header: "x-api-key",
         fine: r#"{"model":"x","content":[{"type":"text","text":"ok"}],"stop_reason":"end_turn"}"#,
+        section: "",
+        has_account: false,
     },
     Folder {
         name: "gemini",
@@ -163,6 +174,26 @@ const FOLDERS: [Folder; 4] = [
         path: "/v1beta",
         key_header: "x-goog-api-key",
         fine: r#"{"candidates":[{"content":{"parts":[{"text":"ok"}]},"finishReason":"STOP"}]}"#,
+        section: "",
+        has_account: false,
+    },
+    Folder {
+        name: "vertex",
+        kind: ProviderKind::Vertex,
+        path: "/v1",
+        key_header: "authorization",
+        fine: r#"{"candidates":[{"content":{"parts":[{"text":"ok"}]},"finishReason":"STOP"}]}"#,
+        section: "project = 'p-1'\nlocation = 'us-central1'",
+        has_account: true,
+    },
+    Folder {
+        name: "bedrock",
+        kind: ProviderKind::Bedrock,
+        path: "",
+        key_header: "authorization",
+        fine: r#"{"output":{"message":{"content":[{"text":"ok"}]}},"stopReason":"end_turn"}"#,
+        section: "region = 'us-east-1'",
+        has_account: false,
     },
 ];
 
@@ -196,7 +227,7 @@ async fn every_golden_signal_is_heard_with_success_and_refusal() {
 
 /// Runs the file of this name of every folder.
 async fn walk(name: &str) {
-    let mirror = Mirror::open().await;
+    let (mirror, google) = (Mirror::open().await, Google::open().await);
     let providers = Providers::real().unwrap();
     let (mut cases, mut wrong) = (0, Vec::new());
     for folder in &FOLDERS {
@@ -220,7 +251,7 @@ async fn walk(name: &str) {
             };
             for status in statuses {
                 let status = case.status.unwrap_or(*status);
-                let found = run(folder, case, status, &mirror, &providers).await;
+                let found = run(folder, case, status, &mirror, &google, &providers).await;
                 if !found.is_empty() {
                     let (of, name) = (folder.name, &case.name);
                     wrong.push(format!("{of}: {name}: {}", found.join("; ")));
@@ -246,6 +277,7 @@ async fn run(
     case: &Case,
     status: u16,
     mirror: &Mirror,
+    google: &Google,
     providers: &Providers,
 ) -> Vec<String> {
     let fine = || folder.fine.to_owned();
@@ -261,7 +293,10 @@ async fn run(
     }]);
     let path = case.path.as_deref().unwrap_or(folder.path);
     let model = model(folder, case, &format!("{}{path}", mirror.address));
-    let key = SecretString::from(KEY);
+    let key = SecretString::from(match folder.has_account {
+        true => google.account(),
+        false => KEY.to_owned(),
+    });
     agon_service_kit::secrets::keep(KEY);
     let request = request(&case.request);
     let call = Call {
@@ -307,8 +342,8 @@ async fn run(
 
 fn model(folder: &Folder, case: &Case, base_url: &str) -> ResolvedModel {
     let text = format!(
-        "[providers.p]\nkind = '{}'\nbase_url = '{base_url}'\n{}\n[models.m]\nprovider = 'p'\n{}",
-        folder.name, case.provider, case.model
+        "[providers.p]\nkind = '{}'\nbase_url = '{base_url}'\n{}\n{}\n[models.m]\nprovider = 'p'\n{}",
+        folder.name, folder.section, case.provider, case.model
     );
     let config = GatewayConfig::parse(&case.name, &text).unwrap();
     config.resolve_without_keys("m").unwrap()
