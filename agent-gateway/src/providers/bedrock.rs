@@ -1,11 +1,8 @@
-//! Amazon Bedrock's Converse: one protocol for the models of many makers. Bodies are written in
-//! `bedrock/body.rs`, replies read in `bedrock/reply.rs`; what errors mean is the table below. A
-//! request is signed as AWS wants it (`bedrock/signing.rs`), or carries one of Bedrock's API keys.
-//! There is no seed in this protocol, and no likelihood of tokens. Called by `caller.rs`.
+//! Amazon Bedrock's Converse, one protocol for the models of many makers; what errors mean is the
+//! table below. A request is signed as AWS wants it, or carries one of Bedrock's API keys. There is
+//! no seed in this protocol, and no likelihood of tokens. Called by `caller.rs`.
 //!
-//! Sources: Amazon Bedrock API reference "Converse", "Common errors", user guide "Inference using
-//! Converse API", "Tool use", "API keys", "Prompt caching", "Extended thinking"; AWS "Signature
-//! Version 4".
+//! Sources: Amazon Bedrock API reference "Converse", "Common errors"; AWS "Signature Version 4".
 
 mod body;
 mod reply;

@@ -183,6 +183,9 @@ impl<P: Protocol> Caller<P> {
             .find(|learnt| *learnt.model == **model && learnt.parameter == name);
         let why = match said {
             Some(learnt) => format!("its provider says: {}", learnt.said),
+            None if *missing == Parameter::TopP && applied.temperature.is_some() => {
+                "not beside a temperature".to_owned()
+            }
             None => format!("as {setting} and reasoning are configured for it"),
         };
         Err(give_up(format!(

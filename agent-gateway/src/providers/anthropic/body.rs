@@ -53,6 +53,16 @@ const KNOW_BUDGETS: [&str; 9] = [
     "claude-haiku-4-5",
 ];
 
+/// Models that take a temperature and `top_p` together; all later ones refuse the call.
+const TAKE_BOTH: [&str; 6] = [
+    "claude-2",
+    "claude-3",
+    "claude-sonnet-4-0",
+    "claude-sonnet-4-2025",
+    "claude-opus-4-0",
+    "claude-opus-4-2025",
+];
+
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
@@ -190,7 +200,9 @@ pub(super) fn build(
         temperature: request
             .temperature
             .filter(|_| capabilities.temperature && !thinks),
-        top_p: request.top_p.filter(|_| capabilities.top_p && !thinks),
+        top_p: request
+            .top_p
+            .filter(|_| capabilities.top_p && !thinks && takes_top_p(model, capabilities, request)),
         // Those of white space are refused here; `caller.rs` ends the reply.
         stop_sequences: request
             .stop_sequences
@@ -220,6 +232,20 @@ pub(super) fn build(
     let bytes = serde_json::to_vec(&body)
         .map_err(|error| give_up(format!("cannot be written: {error}")))?;
     Ok((bytes, applied))
+}
+
+/// Whether `top_p` goes with what else is sent: beside a temperature only where the model takes
+/// both, as far as its name or the configuration says.
+pub(in super::super) fn takes_top_p(
+    model: &ResolvedModel,
+    capabilities: Capabilities,
+    request: &Request,
+) -> bool {
+    let name = own_name(&model.model);
+    let is_known = name.starts_with("claude-") && !model.takes.top_p.stated;
+    let takes_both = TAKE_BOTH.iter().any(|known| name.starts_with(known));
+    let is_alone = request.temperature.is_none() || !capabilities.temperature;
+    is_alone || takes_both || !is_known
 }
 
 /// The name without what clouds put before it ("us.anthropic.").

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::Refusal;
-use super::super::anthropic::body::{Effort, TOOL_DESCRIPTION, cached, input_schema};
+use super::super::anthropic::body::{Effort, TOOL_DESCRIPTION, cached, input_schema, takes_top_p};
 use super::super::capabilities::Capabilities;
 use super::super::conversation::Conversation;
 use super::super::reading::give_up;
@@ -119,7 +119,8 @@ pub(super) fn build(
                 .filter(|_| capabilities.temperature && !thinking.is_on),
             top_p: request
                 .top_p
-                .filter(|_| capabilities.top_p && !thinking.is_on),
+                .filter(|_| capabilities.top_p && !thinking.is_on)
+                .filter(|_| takes_top_p(model, capabilities, request)),
             // Those of white space are refused here; `caller.rs` ends the reply.
             stop_sequences: request
                 .stop_sequences

@@ -97,6 +97,8 @@ struct Expected {
     wait_ms: Option<u64>,
     /// The same, when it depends on the clock: from, to.
     wait_between_ms: Option<(u64, u64)>,
+    /// What was asked for and not sent.
+    omitted: Option<Vec<String>>,
     /// It cannot be said in this protocol: nothing is sent.
     #[serde(default)]
     unsent: bool,
@@ -446,6 +448,11 @@ fn look_at_reply(expect: &Expected, reply: &Reply, wrong: &mut Wrong) {
         if let Some(expected) = expected {
             wrong.unless_equal(what, found, expected);
         }
+    }
+    if let Some(expected) = &expect.omitted {
+        let omitted = reply.applied.omitted.iter();
+        let omitted: Vec<String> = omitted.map(|one| one.name().to_owned()).collect();
+        wrong.unless_equal("omitted", &omitted, expected);
     }
     let usage = expect.usage.as_ref().map(|usage| Usage {
         input_tokens: usage.input,
