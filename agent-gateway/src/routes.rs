@@ -222,6 +222,7 @@ impl Table {
             return Ok(Some(Arc::clone(route)));
         }
         let resolved = self.config.resolve_without_keys(model)?;
+        resolved.read_headers()?;
         // Held until the route is in: no lane is closed in between.
         let mut lanes = self.lanes.lock();
         if self.left.load(Ordering::Relaxed) {

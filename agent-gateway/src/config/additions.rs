@@ -3,6 +3,7 @@
 //! Part of where a model's answers come from: with other additions it is another model.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use ::secrecy::ExposeSecret;
 use agon_service_kit::secrets::without_what_looks_like_keys;
@@ -10,6 +11,7 @@ use reqwest::header::{HeaderName, HeaderValue};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::GatewayConfig;
 use super::secrecy::{self, KEY_WORDS};
 use crate::keys::{KeyError, KeySource};
 
@@ -57,7 +59,23 @@ const DIGITS: usize = 16;
 pub struct Additions {
     body: Map<String, Value>,
     headers: BTreeMap<String, HeaderText>,
+    read: ReadOnce,
 }
+
+type Headers = Vec<(HeaderName, HeaderValue)>;
+
+/// The headers as they were found. A configuration that is read again finds them again.
+#[derive(Clone, Debug, Default)]
+struct ReadOnce(Arc<OnceLock<Headers>>);
+
+impl PartialEq for ReadOnce {
+    /// What is found says nothing about what is configured.
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for ReadOnce {}
 
 /// What a header says, or where that is found.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -96,6 +114,7 @@ impl Additions {
         Ok(Self {
             body,
             headers: checked,
+            read: ReadOnce::default(),
         })
     }
 
@@ -104,11 +123,19 @@ impl Additions {
         &self.body
     }
 
-    /// The headers as they are sent now.
+    /// The headers as they are sent: as they were found when they were first asked for.
     ///
     /// # Errors
     /// One of them cannot be found.
-    pub fn headers(&self) -> Result<Vec<(HeaderName, HeaderValue)>, KeyError> {
+    pub fn headers(&self) -> Result<&[(HeaderName, HeaderValue)], KeyError> {
+        if let Some(read) = self.read.0.get() {
+            return Ok(read);
+        }
+        let found = self.find()?;
+        Ok(self.read.0.get_or_init(|| found))
+    }
+
+    fn find(&self) -> Result<Headers, KeyError> {
         let mut read = Vec::with_capacity(self.headers.len());
         for (name, text) in &self.headers {
             let value = match text {
@@ -152,6 +179,18 @@ impl Additions {
     }
 }
 
+impl GatewayConfig {
+    /// Where the values of headers are found that are added to requests.
+    pub fn header_sources(&self) -> impl Iterator<Item = &KeySource> {
+        let models = self.models.values();
+        let headers = models.flat_map(|section| section.extra_headers.values());
+        headers.filter_map(|text| match text {
+            HeaderText::Found(source) => Some(source),
+            HeaderText::Plain(_) => None,
+        })
+    }
+}
+
 fn check_header(name: &str, text: &HeaderText) -> Result<HeaderName, String> {
     let parsed = HeaderName::try_from(name.to_ascii_lowercase())
         .map_err(|_| format!("extra_headers: {name:?} is no name of a header"))?;
@@ -185,7 +224,6 @@ fn check_header(name: &str, text: &HeaderText) -> Result<HeaderName, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::GatewayConfig;
 
     fn resolved(model: &str) -> Result<crate::config::ResolvedModel, String> {
         let text = format!(

@@ -300,16 +300,20 @@ impl ResolvedModel {
         }
     }
 
+    /// Reads the headers that are added to its requests. Nothing reads them anew for this model.
+    pub fn read_headers(&self) -> Result<(), ConfigError> {
+        let read = self.additions.headers();
+        read.map(|_| ()).map_err(|error| ConfigError::Model {
+            model: self.name.clone(),
+            reason: format!("extra_headers: {error}"),
+        })
+    }
+
     /// The keys of its provider that can be read, and what is wrong with the
     /// others; an error when none can.
     pub fn read_keys(&self) -> Result<(KeyPool, Vec<KeyError>), ConfigError> {
         let provider = &self.provider;
-        self.additions
-            .headers()
-            .map_err(|error| ConfigError::Model {
-                model: self.name.clone(),
-                reason: format!("extra_headers: {error}"),
-            })?;
+        self.read_headers()?;
         let (pool, errors) = KeyPool::read(&provider.name, &provider.keys);
         if pool.keys().is_empty() {
             let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();

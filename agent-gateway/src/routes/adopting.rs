@@ -49,6 +49,7 @@ impl Routes {
         let after = Table::new(config);
         let mut changed = changes::of_config(&before.config, &after.config);
         changed.extend(take_keys(&before, &after)?);
+        changed.extend(changed_headers(&before, &after));
         self.check_models(&before, &after)?;
         let kept = self.keep_lanes(&before, &after);
         for model in after.config.model_names() {
@@ -80,9 +81,10 @@ impl Routes {
                 continue;
             }
             let resolved = after.config.resolve_without_keys(model);
-            let terms = resolved
-                .map_err(RouteError::from)
-                .and_then(|resolved| after.terms_of(&resolved, None, &self.means));
+            let terms = resolved.map_err(RouteError::from).and_then(|resolved| {
+                resolved.read_headers()?;
+                after.terms_of(&resolved, None, &self.means)
+            });
             if let Err(source) = terms
                 && (worked || !known)
             {
@@ -108,6 +110,8 @@ impl Routes {
             {
                 continue;
             }
+            // Checked above.
+            let _ = model.read_headers();
             let lane = &old.lane;
             let Ok(terms) = after.terms_of(&model, Some(&lane.terms()), &self.means) else {
                 continue;
@@ -127,6 +131,26 @@ impl Routes {
 /// Keys belong to an address: where a provider moves, nothing is taken along.
 fn is_same_place(before: &ProviderConfig, after: &ProviderConfig) -> bool {
     (before.kind, &before.base_url) == (after.kind, &after.base_url)
+}
+
+/// Which models in use are called with other headers from now on, though the configuration says
+/// the same of them.
+fn changed_headers(before: &Table, after: &Table) -> Vec<String> {
+    let mut changed = Vec::new();
+    for (name, old) in before.by_model.read().iter() {
+        let Ok(new) = after.config.resolve_without_keys(name) else {
+            continue;
+        };
+        let (old, new) = (&old.model.additions, &new.additions);
+        if old == new
+            && let (Ok(sent), Ok(found)) = (old.headers(), new.headers())
+            && sent != found
+        {
+            changed.push(format!("headers of {name}"));
+        }
+    }
+    changed.sort();
+    changed
 }
 
 /// Reads the keys of the providers in use, and says which came and left.
