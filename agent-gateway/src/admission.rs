@@ -71,7 +71,7 @@ impl Charge {
 /// A key that may be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// Which key.
+    /// Which key, or which account with all its keys.
     pub key: KeyId,
     /// Its limits over all models.
     pub limits: KeyLimits,
@@ -107,7 +107,7 @@ pub struct Ask {
     pub lasts: Duration,
     /// Whose it is.
     pub share: Share,
-    /// Keys that have been tried in vain for this decision.
+    /// Candidates that have been tried in vain for this decision.
     pub except: Vec<KeyId>,
 }
 
@@ -186,7 +186,7 @@ pub struct Reservation {
     pub pool: String,
     /// The line.
     pub lane: String,
-    /// The key to use.
+    /// The candidate that was chosen.
     pub key: KeyId,
     /// What was taken.
     pub charge: Charge,

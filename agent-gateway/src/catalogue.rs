@@ -2,6 +2,7 @@
 //! everything that calls models, limits them or charges for them; filled in by `config.rs`.
 
 mod additions;
+mod cloud;
 mod known;
 mod model;
 mod model_name;
@@ -12,6 +13,8 @@ mod provider;
 mod settings;
 
 pub use additions::{Additions, HeaderText};
+pub use cloud::Cloud;
+pub(crate) use cloud::GLOBAL;
 pub use known::{Knobs, KnownModel, Thinking, Thinks, effort, find, is_off};
 pub use model::{Origin, OutputLimit, ResolvedModel, Setting, Takes};
 pub use model_name::ModelName;

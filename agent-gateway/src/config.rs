@@ -3,8 +3,10 @@
 //! values that make no sense; holds sources of keys, never keys. Called by the
 //! command line (to tell early what is missing) and by `gateway.rs`.
 
+mod accounts;
 mod additions;
 mod builtin;
+mod cloud;
 mod limits;
 mod provider;
 mod redis;
@@ -169,6 +171,12 @@ impl GatewayConfig {
         section: ProviderSection,
     ) -> Result<(), ConfigError> {
         let provider = provider::check(name, section)?;
+        for other in self.providers.values() {
+            accounts::check_beside(&provider, other).map_err(|reason| ConfigError::Provider {
+                provider: name.to_owned(),
+                reason,
+            })?;
+        }
         self.providers.insert(name.to_owned(), Arc::new(provider));
         Ok(())
     }
@@ -349,7 +357,10 @@ impl GatewayConfig {
             thinking_tokens: section.thinking_tokens,
             most_output_tokens: known.and_then(|known| known.most_output_tokens),
             timeout: section.timeout,
-            prompt_cache: section.prompt_cache.unwrap_or(true),
+            // Some models of Bedrock refuse the marks.
+            prompt_cache: section
+                .prompt_cache
+                .unwrap_or(provider.kind != ProviderKind::Bedrock),
             additions: additions::check(section.extra_body.as_ref(), &section.extra_headers)
                 .map_err(wrong)?,
             output_limit_field_is_stated: section.output_limit_field.is_some(),
@@ -381,13 +392,7 @@ impl GatewayConfig {
 /// others; an error when none can.
 pub(crate) fn read_keys(model: &ResolvedModel) -> Result<(KeyPool, Vec<KeyError>), ConfigError> {
     let provider = &model.provider;
-    model
-        .additions
-        .headers()
-        .map_err(|error| ConfigError::Model {
-            model: model.name.clone(),
-            reason: format!("extra_headers: {error}"),
-        })?;
+    read_headers(model)?;
     let (pool, errors) = KeyPool::read(&provider.name, &provider.keys);
     if pool.keys().is_empty() {
         let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -398,6 +403,15 @@ pub(crate) fn read_keys(model: &ResolvedModel) -> Result<(KeyPool, Vec<KeyError>
         });
     }
     Ok((pool, errors))
+}
+
+/// Reads the headers that are added to a model's requests. Nothing reads them anew for this model.
+pub(crate) fn read_headers(model: &ResolvedModel) -> Result<(), ConfigError> {
+    let read = model.additions.headers();
+    read.map(|_| ()).map_err(|error| ConfigError::Model {
+        model: model.name.clone(),
+        reason: format!("extra_headers: {error}"),
+    })
 }
 
 /// In place of a list of nothing.

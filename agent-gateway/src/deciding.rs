@@ -32,6 +32,7 @@ use crate::caller::Caller;
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, DecisionAddress, Logprobs, Request, RequestDigest, Usage};
 use crate::door_store::DoorStore;
+use crate::learnt_store::LearntStore;
 use crate::ledger::Ledger;
 use crate::limits::Signals;
 use crate::metrics;
@@ -103,6 +104,8 @@ pub struct Decider {
     pub limiter: Arc<Limiter>,
     pub budgets: Budgets,
     pub routes: Routes,
+    /// Where replicas share what they learnt; absent without a Redis.
+    pub learnt_store: Option<Arc<LearntStore>>,
     pub content_cache: SharedCache,
     /// Where people and other programs are asked.
     pub doors: Arc<dyn DoorStore>,

@@ -20,6 +20,7 @@ use crate::deciding::{Decider, LostAnswers, ProviderCalls, Recorder, SharedCache
 use crate::doors::http::{self, HttpDoorError, TeamTokens};
 
 use crate::budgets::Budgets;
+use crate::learnt_store::LearntStore;
 use crate::metrics;
 
 use crate::outbox::Outbox;
@@ -115,6 +116,7 @@ impl Gateway {
         let owner = new_owner();
         let tasks = Tasks::new();
         let mut store_answers = watch::Sender::new(true).subscribe();
+        let mut learnt_store = None;
         let stores = match store {
             Store::Embedded(path) => Stores::embedded(&path).await?,
             Store::Shared(path) => Stores::shared(&path, &owner).await?,
@@ -123,6 +125,8 @@ impl Gateway {
                 let store_watch = StoreWatch::begin(links.ordinary.clone(), &url).await?;
                 store_answers = store_watch.answers();
                 tasks.spawn(TaskKind::UPKEEP, "store watch", store_watch.run());
+                let learnt = LearntStore::new(links.ordinary.clone(), providers.lessons());
+                learnt_store = Some(Arc::new(learnt));
                 Stores::redis(&links, &owner)
             }
         };
@@ -150,6 +154,7 @@ impl Gateway {
             limiter,
             budgets: Budgets::new(budget_store, &owner, outbox.clone()),
             routes,
+            learnt_store,
             single_flight: Arc::new(SingleFlight::new(tasks.clone())),
             content_cache: SharedCache::new(cache),
             doors,
@@ -163,6 +168,9 @@ impl Gateway {
         });
         let gauges = Gauges::default().run(Arc::clone(&decider));
         tasks.spawn(TaskKind::UPKEEP, "gauges", gauges);
+        if let Some(store) = &decider.learnt_store {
+            tasks.spawn(TaskKind::UPKEEP, "learnt store", Arc::clone(store).run());
+        }
         let team_tokens = Arc::default();
         let reloads = Reloads::new(Arc::clone(&decider), Arc::clone(&team_tokens));
         Ok(Self {

@@ -3,6 +3,7 @@
 //! leaves it only as a request header. Called by `config.rs`, `deciding.rs`
 //! and `status.rs`.
 
+mod entry;
 mod quarantine;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
+pub use entry::{KeyEntry, KeyForm};
 pub use quarantine::Quarantine;
 
 /// Keys have some hundred characters, tokens of clouds some thousand.
@@ -45,9 +47,9 @@ impl fmt::Display for KeySource {
 }
 
 impl KeySource {
-    /// Reads the key.
-    pub fn read(&self) -> Result<SecretString, KeyError> {
-        let text = match self {
+    /// What stands there.
+    fn text(&self) -> Result<String, KeyError> {
+        Ok(match self {
             KeySource::Env(name) => {
                 std::env::var(name).map_err(|_| KeyError::NotSet { name: name.clone() })?
             }
@@ -60,7 +62,12 @@ impl KeySource {
                     source,
                 })?
             }
-        };
+        })
+    }
+
+    /// Reads a key that becomes a header.
+    pub fn read(&self) -> Result<SecretString, KeyError> {
+        let text = self.text()?;
         let key = text.trim();
         if key.is_empty() {
             return Err(KeyError::Empty {
@@ -102,6 +109,22 @@ pub enum KeyError {
         /// Where it was looked for.
         key_source: String,
     },
+    /// It is no service account.
+    #[error(
+        "{key_source} holds no service account of Google's (JSON with a private_key and a token_uri)"
+    )]
+    NoAccount {
+        /// Where it was found.
+        key_source: String,
+    },
+    /// The same key is found elsewhere, under another account.
+    #[error("the key in {key_source} is the key in {other}, which belongs to another account")]
+    OfTwoAccounts {
+        /// Where it was found.
+        key_source: String,
+        /// Where it was found before.
+        other: String,
+    },
     /// It cannot be sent as a header.
     #[error("the key in {key_source} holds white space or unprintable characters")]
     Malformed {
@@ -122,23 +145,32 @@ impl KeyPool {
     /// A pool of the keys that can be read, and what is wrong with the others.
     /// Without any source the pool has one nameless key that is never sent,
     /// so that limits and holds work for keyless servers too.
-    pub fn read(provider: &str, sources: &[KeySource]) -> (Self, Vec<KeyError>) {
+    pub fn read(provider: &str, entries: &[KeyEntry]) -> (Self, Vec<KeyError>) {
         let mut keys: Vec<Arc<PooledKey>> = Vec::new();
         let mut errors = Vec::new();
-        if sources.is_empty() {
+        if entries.is_empty() {
             keys.push(Arc::new(PooledKey::new(
                 provider,
                 "no key".to_owned(),
                 None,
+                None,
             )));
         }
-        for source in sources {
-            match source.read() {
+        for entry in entries {
+            match entry.read() {
                 Ok(secret) => {
-                    let key = PooledKey::new(provider, source.to_string(), Some(secret));
+                    let (source, account) = (entry.source.to_string(), entry.account.clone());
+                    let key = PooledKey::new(provider, source, account, Some(secret));
                     // The same key under two names has one quota, not two.
-                    if !keys.iter().any(|known| known.id == key.id) {
-                        keys.push(Arc::new(key));
+                    match keys.iter().find(|known| known.id == key.id) {
+                        None => keys.push(Arc::new(key)),
+                        Some(known) if known.account != key.account => {
+                            errors.push(KeyError::OfTwoAccounts {
+                                key_source: key.source,
+                                other: known.source.clone(),
+                            });
+                        }
+                        Some(_) => {}
                     }
                 }
                 Err(error) => errors.push(error),
@@ -175,11 +207,21 @@ impl KeyPool {
     }
 }
 
-/// Names a key among all replicas without giving it away: a keyed hash.
+/// Names a key, or an account with all its keys, among all replicas without giving it away: a keyed
+/// hash.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId(Arc<str>);
 
 impl KeyId {
+    fn of(context: &str, provider: &str, named: &str) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key(context);
+        hasher
+            .update(provider.as_bytes())
+            .update(&[0])
+            .update(named.as_bytes());
+        Self::from(&hasher.finalize().to_hex()[..16])
+    }
+
     /// An id as it stands in the store.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -199,6 +241,10 @@ pub struct PooledKey {
     pub source: String,
     /// Names it without giving it away.
     pub id: KeyId,
+    /// The account that it belongs to, where the configuration names one.
+    pub account: Option<String>,
+    /// Under which its limits, holds and health are kept: the account's, or its own.
+    pub counted_as: KeyId,
     /// Numbers for the status.
     pub counters: Arc<KeyCounters>,
     secret: Option<SecretString>,
@@ -206,17 +252,23 @@ pub struct PooledKey {
 }
 
 impl PooledKey {
-    fn new(provider: &str, source: String, secret: Option<SecretString>) -> Self {
+    fn new(
+        provider: &str,
+        source: String,
+        account: Option<String>,
+        secret: Option<SecretString>,
+    ) -> Self {
         let value = secret.as_ref().map_or("", |secret| secret.expose_secret());
-        let mut hasher = blake3::Hasher::new_derive_key("agon agent-gateway key id 1");
-        hasher
-            .update(provider.as_bytes())
-            .update(&[0])
-            .update(value.as_bytes());
-        let id = hasher.finalize().to_hex();
+        let id = KeyId::of("agon agent-gateway key id 1", provider, value);
+        let counted_as = account.as_ref().map_or_else(
+            || id.clone(),
+            |account| KeyId::of("agon agent-gateway account id 1", provider, account),
+        );
         Self {
             source,
-            id: KeyId::from(&id[..16]),
+            id,
+            account,
+            counted_as,
             counters: Arc::default(),
             secret,
             quarantine: Arc::default(),
@@ -228,6 +280,8 @@ impl PooledKey {
         Self {
             source: self.source.clone(),
             id: self.id.clone(),
+            account: self.account.clone(),
+            counted_as: self.counted_as.clone(),
             counters: Arc::clone(&known.counters),
             secret: self.secret.clone(),
             quarantine: Arc::clone(&known.quarantine),
@@ -375,7 +429,7 @@ mod tests {
     #[test]
     fn key_never_shows_in_debug_output() {
         let (_folder, source) = file_with("sk-very-secret\n");
-        let (pool, errors) = KeyPool::read("p", &[source]);
+        let (pool, errors) = KeyPool::read("p", &[source.into()]);
         assert!(errors.is_empty());
         assert_eq!(
             pool.keys()[0].secret().unwrap().expose_secret(),
@@ -388,18 +442,53 @@ mod tests {
     fn one_key_under_two_names_is_one_key() {
         let (_one, first) = file_with("sk-1");
         let (_two, second) = file_with(" sk-1 ");
-        let (pool, _) = KeyPool::read("p", &[first, second]);
+        let (pool, _) = KeyPool::read("p", &[first.into(), second.into()]);
         assert_eq!(pool.keys().len(), 1);
+    }
+
+    #[test]
+    fn keys_of_an_account_are_counted_together_and_others_by_themselves() {
+        let of = |account: Option<&str>, key: &str| {
+            let entry = KeyEntry {
+                source: KeySource::Env(String::new()),
+                account: account.map(str::to_owned),
+                form: KeyForm::default(),
+            };
+            let (source, secret) = (entry.source.to_string(), SecretString::from(key.to_owned()));
+            PooledKey::new("p", source, entry.account, Some(secret))
+        };
+        let [one, other] = [of(Some("lab"), "sk-1"), of(Some("lab"), "sk-2")];
+        assert_ne!(one.id, other.id);
+        assert_eq!(one.counted_as, other.counted_as);
+        let alone = of(None, "sk-1");
+        assert_eq!((&alone.counted_as, &alone.id), (&alone.id, &one.id));
+        assert_ne!(of(Some("sk-1"), "sk-1").counted_as, alone.counted_as);
+    }
+
+    #[test]
+    fn key_under_two_accounts_is_told_with_both_places() {
+        let (_one, first) = file_with("sk-1");
+        let (_two, second) = file_with("sk-1");
+        let entry = |source: &KeySource, account: &str| KeyEntry {
+            source: source.clone(),
+            account: Some(account.to_owned()),
+            form: KeyForm::default(),
+        };
+        let (pool, errors) = KeyPool::read("p", &[entry(&first, "a"), entry(&second, "b")]);
+        assert_eq!((pool.keys().len(), errors.len()), (1, 1));
+        let told = errors[0].to_string();
+        assert!(told.contains(&second.to_string()), "{told}");
+        assert!(told.contains(&format!("is the key in {first}")), "{told}");
     }
 
     #[test]
     fn key_that_stays_keeps_its_past_and_a_new_one_has_none() {
         let (_one, first) = file_with("sk-1");
         let (_two, second) = file_with("sk-2");
-        let (before, _) = KeyPool::read("p", std::slice::from_ref(&first));
+        let (before, _) = KeyPool::read("p", &[first.clone().into()]);
         before.keys()[0].put_in_quarantine("401", &[]);
         let call = before.keys()[0].counters.begin();
-        let (after, _) = KeyPool::read("p", &[second, first.clone()]);
+        let (after, _) = KeyPool::read("p", &[second.into(), first.clone().into()]);
         let after = after.with_past_of(&before);
         assert_eq!(after.keys()[0].quarantine(), None);
         assert_eq!(after.keys()[0].counters.read(), [0; 2]);
@@ -411,7 +500,7 @@ mod tests {
             unreachable!("the source is a file");
         };
         std::fs::write(path, "sk-3").unwrap();
-        let replaced = KeyPool::read("p", &[first]).0.with_past_of(&after);
+        let replaced = KeyPool::read("p", &[first.into()]).0.with_past_of(&after);
         assert_eq!(replaced.keys()[0].quarantine(), None);
         assert_eq!(replaced.keys()[0].counters.read(), [0; 2]);
     }
@@ -419,8 +508,8 @@ mod tests {
     #[test]
     fn unreadable_keys_say_where_they_were_looked_for() {
         let sources = [
-            KeySource::Env("AGON_TEST_NO_SUCH_KEY".into()),
-            file_with("").1,
+            KeySource::Env("AGON_TEST_NO_SUCH_KEY".into()).into(),
+            file_with("").1.into(),
         ];
         let (pool, errors) = KeyPool::read("p", &sources);
         assert!(pool.keys().is_empty());

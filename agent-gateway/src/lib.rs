@@ -25,6 +25,7 @@ pub mod health;
 pub mod keys;
 mod single_flight;
 
+mod learnt_store;
 pub mod ledger;
 pub mod limits;
 pub mod metrics;

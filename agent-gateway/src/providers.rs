@@ -6,6 +6,7 @@
 mod adding;
 mod anthropic;
 mod azure;
+mod bedrock;
 mod caller;
 mod capabilities;
 mod conversation;
@@ -17,10 +18,11 @@ mod openai;
 mod quota;
 mod reading;
 pub mod scripted;
+mod vertex;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use secrecy::SecretString;
@@ -33,6 +35,7 @@ use caller::ProtocolCaller;
 use http::Http;
 
 pub use crate::limits::{Room, Signals};
+pub(crate) use capabilities::{Learnt, StoredLesson};
 pub use scripted::Scripted;
 
 /// Calls one kind of provider.
@@ -40,16 +43,6 @@ pub use scripted::Scripted;
 pub trait Provider: Send + Sync {
     /// Makes one call, within the timeout of the model's provider.
     async fn call(&self, call: Call<'_>) -> Result<Reply, Refusal>;
-
-    /// What its servers turned out not to take, and is left out for now.
-    fn learnt(&self) -> Vec<LearntRefusal> {
-        Vec::new()
-    }
-
-    /// Leaves nothing out any more of a model, see [`LearntRefusal::is_about`]; what was left out.
-    fn forget(&self, _model: &str) -> Vec<LearntRefusal> {
-        Vec::new()
-    }
 }
 
 /// A parameter that a server has refused.
@@ -202,10 +195,11 @@ pub enum Remedy {
     GiveUp,
 }
 
-/// One provider object per kind.
+/// One provider object per kind, and what they have learnt of their servers.
 #[derive(Clone)]
 pub struct Providers {
     by_kind: BTreeMap<ProviderKind, Arc<dyn Provider>>,
+    learnt: Arc<Learnt>,
 }
 
 impl Providers {
@@ -213,14 +207,24 @@ impl Providers {
     /// nobody calls a door, it is answered through.
     pub fn real() -> Result<Self, reqwest::Error> {
         let http = Http::new()?;
-        let openai = ProtocolCaller::new(http.clone(), openai::OpenAi);
-        let azure = ProtocolCaller::new(http.clone(), azure::Azure);
-        let anthropic = ProtocolCaller::new(http.clone(), anthropic::Anthropic);
-        let gemini = ProtocolCaller::new(http, gemini::Gemini);
-        let mut real = Self::single(ProviderKind::OpenAi, Arc::new(openai));
+        let learnt = Arc::<Learnt>::default();
+        let openai = ProtocolCaller::new(http.clone(), openai::OpenAi, &learnt);
+        let azure = ProtocolCaller::new(http.clone(), azure::Azure, &learnt);
+        let anthropic = ProtocolCaller::new(http.clone(), anthropic::Anthropic, &learnt);
+        let gemini = ProtocolCaller::new(http.clone(), gemini::Gemini, &learnt);
+        let vertex = ProtocolCaller::new(http.clone(), vertex::Vertex::default(), &learnt);
+        let bedrock = bedrock::Bedrock::new(http.clone());
+        let bedrock = ProtocolCaller::new(http, bedrock, &learnt);
+        let mut real = Self {
+            by_kind: BTreeMap::new(),
+            learnt,
+        };
+        real.set(ProviderKind::OpenAi, Arc::new(openai));
         real.set(ProviderKind::Azure, Arc::new(azure));
         real.set(ProviderKind::Anthropic, Arc::new(anthropic));
         real.set(ProviderKind::Gemini, Arc::new(gemini));
+        real.set(ProviderKind::Vertex, Arc::new(vertex));
+        real.set(ProviderKind::Bedrock, Arc::new(bedrock));
         Ok(real)
     }
 
@@ -233,30 +237,32 @@ impl Providers {
     pub fn single(kind: ProviderKind, provider: Arc<dyn Provider>) -> Self {
         Self {
             by_kind: BTreeMap::from([(kind, provider)]),
+            learnt: Arc::default(),
         }
     }
 
     /// What servers turned out not to take, in order of provider and model.
     pub fn learnt(&self) -> Vec<LearntRefusal> {
-        self.listed(|provider| provider.learnt())
+        by_name(self.learnt.list(Instant::now()))
     }
 
     /// Leaves nothing out any more of a model, see [`LearntRefusal::is_about`]; what was left out.
     pub fn forget(&self, model: &str) -> Vec<LearntRefusal> {
-        self.listed(|provider| provider.forget(model))
+        by_name(self.learnt.forget(model))
     }
 
-    fn listed(&self, of: impl Fn(&dyn Provider) -> Vec<LearntRefusal>) -> Vec<LearntRefusal> {
-        let all = self.by_kind.values();
-        let mut listed: Vec<LearntRefusal> = all.flat_map(|one| of(one.as_ref())).collect();
-        listed.sort_by(|one, other| {
-            (&one.provider, &one.model).cmp(&(&other.provider, &other.model))
-        });
-        listed
+    /// What was learnt, for whoever shares it between replicas.
+    pub(crate) fn lessons(&self) -> Arc<Learnt> {
+        Arc::clone(&self.learnt)
     }
 
     /// The provider of a kind.
     pub fn get(&self, kind: ProviderKind) -> Option<&Arc<dyn Provider>> {
         self.by_kind.get(&kind)
     }
+}
+
+fn by_name(mut listed: Vec<LearntRefusal>) -> Vec<LearntRefusal> {
+    listed.sort_by(|one, other| (&one.provider, &one.model).cmp(&(&other.provider, &other.model)));
+    listed
 }

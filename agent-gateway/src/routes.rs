@@ -17,7 +17,7 @@ use parking_lot::{Mutex, RwLock};
 use crate::admission::Limiter;
 use crate::admission::line::lane::{Lane, LaneKey, LaneTerms};
 use crate::catalogue::{Origin, ProviderKind, ResolvedModel};
-use crate::config::{ConfigError, GatewayConfig, read_keys};
+use crate::config::{ConfigError, GatewayConfig, read_headers, read_keys};
 use crate::health::KeyHealth;
 use crate::keys::KeyPool;
 use crate::metrics::labels;
@@ -211,6 +211,7 @@ impl Table {
             return Ok(Some(Arc::clone(route)));
         }
         let resolved = self.config.resolve_without_keys(model)?;
+        read_headers(&resolved)?;
         // Held until the route is in: no lane is closed in between.
         let mut lanes = self.lanes.lock();
         if self.left.load(Ordering::Relaxed) {
@@ -292,14 +293,20 @@ impl Table {
         let provider = provider.ok_or(RouteError::NoProvider { kind })?;
         let pool = self.pool_of(model)?;
         let adaptive = model.limits.adaptive || model.provider.limits.adaptive;
-        let keys = pool.keys().iter().map(|key| LaneKey {
-            key: Arc::clone(key),
-            limits: model.provider.limits,
-            lane_limits: model.limits,
-            health: Arc::new(KeyHealth::new(adaptive)),
-        });
+        let mut keys: Vec<LaneKey> = Vec::with_capacity(pool.keys().len());
+        for key in pool.keys() {
+            let mut same = keys.iter();
+            let same = same.find(|other| other.key.counted_as == key.counted_as);
+            let health = same.map(|same| Arc::clone(&same.health));
+            keys.push(LaneKey {
+                key: Arc::clone(key),
+                limits: model.provider.limits,
+                lane_limits: model.limits,
+                health: health.unwrap_or_else(|| Arc::new(KeyHealth::new(adaptive))),
+            });
+        }
         Ok(LaneTerms {
-            keys: keys.collect(),
+            keys,
             burst: model.provider.burst,
             dead_key_probes: Arc::clone(self.config.dead_key_probes()),
             charge: model.provider.charge,

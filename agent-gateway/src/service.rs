@@ -199,9 +199,15 @@ impl AgentGatewayService for GatewayService {
         &self,
         wire: Request<ForgetLearntRequest>,
     ) -> Result<Response<ForgetLearntResponse>, Status> {
-        let routes = &self.decider.routes;
-        let forgotten = routes.forget_learnt(&wire.into_inner().model).into_iter();
-        let forgotten = forgotten.map(wire::write_learnt).collect();
+        let model = wire.into_inner().model;
+        let forgotten = match &self.decider.learnt_store {
+            None => self.decider.routes.forget_learnt(&model),
+            Some(store) => {
+                let forgotten = store.forget(&model).await;
+                forgotten.map_err(|error| status(ErrorClass::Unavailable, &error))?
+            }
+        };
+        let forgotten = forgotten.into_iter().map(wire::write_learnt).collect();
         Ok(Response::new(ForgetLearntResponse { forgotten }))
     }
 

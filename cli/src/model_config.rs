@@ -141,7 +141,7 @@ pub fn add_server<'a>(
         base_url: Some(server.base_url.to_owned()),
         endpoint: server.endpoint.map(str::to_owned),
         keys: Some(
-            keys.map(|name| KeySource::Env((*name).to_owned()))
+            keys.map(|name| KeySource::Env((*name).to_owned()).into())
                 .collect(),
         ),
         ..ProviderSection::default()

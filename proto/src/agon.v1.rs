@@ -380,6 +380,10 @@ pub struct KeyStatus {
     /// is in use, is to be tried now, or is never tried.
     #[prost(uint64, tag = "15")]
     pub next_probe_ms: u64,
+    /// The account whose limits and holds the key shares with others of the same
+    /// provider; empty: limits of its own.
+    #[prost(string, tag = "16")]
+    pub account: ::prost::alloc::string::String,
 }
 /// One limit of a key.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -923,8 +927,9 @@ pub mod agent_gateway_service_client {
             self.inner.unary(req, path, codec).await
         }
         /// Called by the command line: asks models with everything again that their
-        /// servers refused before and that is left out since. Of this replica only; it
-        /// also expires by itself. Safe to repeat.
+        /// servers refused before and that is left out since; at all replicas of a Redis
+        /// within seconds. UNAVAILABLE when it does not answer: nothing is forgotten
+        /// then. It also expires by itself. Safe to repeat.
         pub async fn forget_learnt(
             &mut self,
             request: impl tonic::IntoRequest<super::ForgetLearntRequest>,
@@ -1099,8 +1104,9 @@ pub mod agent_gateway_service_server {
             tonic::Status,
         >;
         /// Called by the command line: asks models with everything again that their
-        /// servers refused before and that is left out since. Of this replica only; it
-        /// also expires by itself. Safe to repeat.
+        /// servers refused before and that is left out since; at all replicas of a Redis
+        /// within seconds. UNAVAILABLE when it does not answer: nothing is forgotten
+        /// then. It also expires by itself. Safe to repeat.
         async fn forget_learnt(
             &self,
             request: tonic::Request<super::ForgetLearntRequest>,

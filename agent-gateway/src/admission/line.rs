@@ -3,6 +3,7 @@
 //! until something is settled, and so nobody polls and nobody is refused for lack
 //! of quota. Called by `line/lane.rs`; the asker runs as a task of `routes.rs`.
 
+pub(crate) mod accounts;
 mod asker;
 mod heads;
 pub(crate) mod lane;

@@ -3,6 +3,7 @@
 //! model. Checked by `config/additions.rs`.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 
 use reqwest::header::{HeaderName, HeaderValue};
 use secrecy::ExposeSecret as _;
@@ -19,7 +20,23 @@ const DIGEST_DIGITS: usize = 16;
 pub struct Additions {
     body: Map<String, Value>,
     headers: BTreeMap<String, HeaderText>,
+    read: ReadOnce,
 }
+
+type ReadHeaders = Vec<(HeaderName, HeaderValue)>;
+
+/// The headers as they were found. A configuration that is read again finds them again.
+#[derive(Clone, Debug, Default)]
+struct ReadOnce(Arc<OnceLock<ReadHeaders>>);
+
+impl PartialEq for ReadOnce {
+    /// What is found says nothing about what is configured.
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for ReadOnce {}
 
 /// What a header says, or where that is found.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -34,7 +51,11 @@ pub enum HeaderText {
 impl Additions {
     /// Additions that have been checked.
     pub(crate) fn new(body: Map<String, Value>, headers: BTreeMap<String, HeaderText>) -> Self {
-        Self { body, headers }
+        Self {
+            body,
+            headers,
+            read: ReadOnce::default(),
+        }
     }
 
     /// Fields of the body.
@@ -42,11 +63,19 @@ impl Additions {
         &self.body
     }
 
-    /// The headers as they are sent now.
+    /// The headers as they are sent: as they were found when they were first asked for.
     ///
     /// # Errors
     /// One of them cannot be found.
-    pub fn headers(&self) -> Result<Vec<(HeaderName, HeaderValue)>, KeyError> {
+    pub fn headers(&self) -> Result<&[(HeaderName, HeaderValue)], KeyError> {
+        if let Some(read) = self.read.0.get() {
+            return Ok(read);
+        }
+        let found = self.find()?;
+        Ok(self.read.0.get_or_init(|| found))
+    }
+
+    fn find(&self) -> Result<ReadHeaders, KeyError> {
         let mut read = Vec::with_capacity(self.headers.len());
         for (name, text) in &self.headers {
             let value = match text {

@@ -71,11 +71,14 @@ impl ResolvedModel {
     pub fn thinks_at(&self, effort: Option<&str>) -> bool {
         let can_be_told = match self.provider.kind {
             // An effort becomes a budget of tokens, or else is refused.
-            ProviderKind::Anthropic | ProviderKind::Gemini => true,
+            ProviderKind::Anthropic | ProviderKind::Gemini | ProviderKind::Vertex => true,
+            // Of the models there, Claude.
+            ProviderKind::Bedrock if self.model.contains("anthropic.") => true,
             // Others ignore it, or are asked without it.
-            ProviderKind::OpenAi | ProviderKind::Azure | ProviderKind::Door => {
-                self.thinks.is_some()
-            }
+            ProviderKind::OpenAi
+            | ProviderKind::Azure
+            | ProviderKind::Bedrock
+            | ProviderKind::Door => self.thinks.is_some(),
         };
         let is_told = effort.is_some() && can_be_told && self.takes.reasoning_effort.value;
         !known::is_off(effort) && (is_told || self.thinks == Some(Thinks::Always))

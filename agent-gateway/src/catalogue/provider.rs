@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
+use super::cloud::Cloud;
 use super::settings::{ChargeRule, EffortField, OutputLimitField, ProviderKind, StructuredOutput};
-use crate::keys::KeySource;
+use crate::keys::KeyEntry;
 use crate::limits::KeyLimits;
 
 /// A provider, checked.
@@ -19,8 +20,8 @@ pub struct ProviderConfig {
     /// The name under which results know it: `base_url`, or another that is stated.
     pub endpoint: String,
     /// Where its keys are; empty for keyless servers.
-    pub keys: Vec<KeySource>,
-    /// Limits of each key.
+    pub keys: Vec<KeyEntry>,
+    /// Limits of each key, or of all keys of an account together.
     pub limits: KeyLimits,
     /// How tokens are counted against the limits.
     pub charge: ChargeRule,
@@ -32,6 +33,8 @@ pub struct ProviderConfig {
     pub timeout_is_stated: bool,
     /// The version of the protocol, where it has one.
     pub api_version: Option<String>,
+    /// Where in a cloud it is.
+    pub cloud: Cloud,
     /// What its models are assumed to take.
     pub(crate) structured_output: StructuredOutput,
     /// Its models are assumed to take a seed.

@@ -16,6 +16,10 @@ pub enum ProviderKind {
     Anthropic,
     /// Gemini generateContent.
     Gemini,
+    /// The same on Google's Vertex AI, with tokens of Google's cloud.
+    Vertex,
+    /// Amazon Bedrock's Converse, with signatures of AWS.
+    Bedrock,
     /// No server: a person or another program answers through
     /// `WatchDoor` and `AnswerAtDoor`.
     Door,
@@ -29,6 +33,8 @@ impl ProviderKind {
             Self::Azure => "azure",
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
+            Self::Vertex => "vertex",
+            Self::Bedrock => "bedrock",
             Self::Door => "door",
         }
     }

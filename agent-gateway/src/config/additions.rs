@@ -7,8 +7,10 @@ use agon_service_kit::secrets::without_what_looks_like_keys;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
+use super::GatewayConfig;
 use super::secrecy::{self, KEY_WORDS};
 use crate::catalogue::{Additions, HeaderText};
+use crate::keys::KeySource;
 
 /// Fields that say what is asked and how the answer comes, in any of the protocols.
 const OWN_FIELDS: [&str; 14] = [
@@ -70,6 +72,18 @@ pub(super) fn check(
         checked.insert(name.as_str().to_owned(), text.clone());
     }
     Ok(Additions::new(body, checked))
+}
+
+impl GatewayConfig {
+    /// Where the values of headers are found that are added to requests.
+    pub fn header_sources(&self) -> impl Iterator<Item = &KeySource> {
+        let models = self.models.values();
+        let headers = models.flat_map(|section| section.extra_headers.values());
+        headers.filter_map(|text| match text {
+            HeaderText::Found(source) => Some(source),
+            HeaderText::Plain(_) => None,
+        })
+    }
 }
 
 fn check_header(name: &str, text: &HeaderText) -> Result<HeaderName, String> {

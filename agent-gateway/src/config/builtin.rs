@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::catalogue::{
-    ChargeRule, OutputLimitField, ProviderConfig, ProviderKind, StructuredOutput,
+    ChargeRule, Cloud, OutputLimitField, ProviderConfig, ProviderKind, StructuredOutput,
 };
 use crate::keys::KeySource;
 use crate::limits::KeyLimits;
@@ -89,7 +89,7 @@ impl Builtin {
             kind: self.kind,
             base_url: self.base_url.to_owned(),
             endpoint: self.base_url.to_owned(),
-            keys: key.into_iter().collect(),
+            keys: key.into_iter().map(Into::into).collect(),
             limits: KeyLimits {
                 // Servers of one's own publish no limits: find out what they take.
                 adaptive: self.key_variable.is_none() && self.kind == OpenAi,
@@ -100,6 +100,7 @@ impl Builtin {
             timeout: DEFAULT_TIMEOUT,
             timeout_is_stated: false,
             api_version: None,
+            cloud: Cloud::default(),
             structured_output: self.structured_output,
             seed: self.seed,
             output_limit_field: self.output_limit_field,
@@ -115,6 +116,7 @@ pub(super) fn default_charge(provider: &str, kind: ProviderKind) -> ChargeRule {
         OpenAi | Door => ChargeRule::Total,
         ProviderKind::Azure => ChargeRule::OpenAi,
         Anthropic => ChargeRule::Anthropic,
-        Gemini => ChargeRule::Gemini,
+        Gemini | ProviderKind::Vertex => ChargeRule::Gemini,
+        ProviderKind::Bedrock => ChargeRule::Total,
     }
 }

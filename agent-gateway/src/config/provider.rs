@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::builtin::{self, DEFAULT_BURST, DEFAULT_TIMEOUT, default_charge};
 use super::sections::ProviderSection;
-use super::{ConfigError, limits, secrecy};
+use super::{ConfigError, accounts, cloud, limits, secrecy};
 use crate::catalogue::{OutputLimitField, ProviderConfig, ProviderKind, StructuredOutput};
+use crate::keys::{KeyEntry, KeyForm};
 
 /// More would leave too little of the limit for steady use.
 const LONGEST_BURST: Duration = Duration::from_secs(2);
@@ -21,11 +22,17 @@ pub(super) fn check(name: &str, section: ProviderSection) -> Result<ProviderConf
         return Err(wrong("a provider's name must not be empty or hold a slash"));
     }
     let builtin = builtin::find(name);
-    let base_url = match (section.base_url, &builtin) {
-        (Some(url), _) => url.trim_end_matches('/').to_owned(),
-        (None, Some(builtin)) => builtin.base_url.clone(),
-        (None, None) if section.kind == Some(ProviderKind::Door) => "http://door".to_owned(),
-        (None, None) => return Err(wrong("base_url is missing, write \"https://host/v1\"")),
+    let kind = section
+        .kind
+        .or(builtin.as_ref().map(|builtin| builtin.kind));
+    let kind = kind.unwrap_or_default();
+    let cloud = cloud::check(kind, &section).map_err(|reason| wrong(&reason))?;
+    let base_url = match (section.base_url, &builtin, cloud.base_url(kind)) {
+        (Some(url), ..) => url.trim_end_matches('/').to_owned(),
+        (None, _, Some(url)) => url,
+        (None, Some(builtin), None) => builtin.base_url.clone(),
+        (None, None, None) if kind == ProviderKind::Door => "http://door".to_owned(),
+        (None, None, None) => return Err(wrong("base_url is missing, write \"https://host/v1\"")),
     };
     // A key belongs to an address: elsewhere it has to be named again.
     let known_address = builtin
@@ -46,13 +53,11 @@ pub(super) fn check(name: &str, section: ProviderSection) -> Result<ProviderConf
     if base_url.contains(['?', '#']) {
         return Err(wrong("base_url must end before any ? or #"));
     }
-    for source in section.keys.iter().flatten() {
-        secrecy::check_source("keys", source).map_err(|reason| wrong(&reason))?;
+    let entries = section.keys.as_deref().unwrap_or_default();
+    for entry in entries {
+        secrecy::check_source("keys", &entry.source).map_err(|reason| wrong(&reason))?;
     }
-    let kind = section
-        .kind
-        .or(builtin.as_ref().map(|builtin| builtin.kind));
-    let kind = kind.unwrap_or_default();
+    accounts::check_entries(entries).map_err(|reason| wrong(&reason))?;
     let mut limits = limits::check(&section.limits).map_err(|reason| wrong(&reason))?;
     if limits.concurrency.is_none() && known_address.is_some_and(|known| known.limits.adaptive) {
         limits.adaptive = true;
@@ -76,13 +81,14 @@ pub(super) fn check(name: &str, section: ProviderSection) -> Result<ProviderConf
         kind,
         base_url,
         endpoint,
-        keys: section.keys.or(known_keys).unwrap_or_default(),
+        keys: keys_of(kind, section.keys.or(known_keys)),
         limits,
         charge: section.charge.unwrap_or_else(|| default_charge(name, kind)),
         burst,
         timeout,
         timeout_is_stated,
         api_version: section.api_version,
+        cloud,
         // A server that we do not know is believed to take everything; one
         // that does not is asked with less (`providers/capabilities.rs`).
         structured_output: defaults.map_or(StructuredOutput::JsonSchema, |builtin| {
@@ -93,4 +99,14 @@ pub(super) fn check(name: &str, section: ProviderSection) -> Result<ProviderConf
             builtin.output_limit_field
         }),
     })
+}
+
+/// The keys in the form that a protocol wants them in.
+fn keys_of(kind: ProviderKind, keys: Option<Vec<KeyEntry>>) -> Vec<KeyEntry> {
+    let form = match kind {
+        ProviderKind::Vertex => KeyForm::Account,
+        _ => KeyForm::Header,
+    };
+    let keys = keys.unwrap_or_default().into_iter();
+    keys.map(|entry| KeyEntry { form, ..entry }).collect()
 }

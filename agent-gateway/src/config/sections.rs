@@ -13,7 +13,7 @@ use crate::catalogue::{
     ChargeRule, EffortField, HeaderText, OutputLimitField, PriceSection, ProviderKind,
     StructuredOutput, ThinkingForm,
 };
-use crate::keys::KeySource;
+use crate::keys::{KeyEntry, KeySource};
 
 /// `[providers.NAME]`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -29,9 +29,10 @@ pub struct ProviderSection {
     /// the name that it had.
     pub endpoint: Option<String>,
     /// Where its keys are: `{ env = "NAME" }` or `{ file = "/path" }`. An empty
-    /// list means that the server wants no key.
-    pub keys: Option<Vec<KeySource>>,
-    /// Limits of each key that all models of the provider share.
+    /// list means that the server wants no key. Keys with the same `account`
+    /// share their limits.
+    pub keys: Option<Vec<KeyEntry>>,
+    /// Limits of each key, or account, that all models of the provider share.
     #[serde(default)]
     pub limits: LimitsSection,
     /// How tokens are counted against the limits. Default: as `kind` does;
@@ -48,6 +49,17 @@ pub struct ProviderSection {
     /// Azure: the `api-version`; Anthropic: the `anthropic-version`. Default:
     /// the version this gateway was written for.
     pub api_version: Option<String>,
+    /// Vertex AI: the project that pays.
+    pub project: Option<String>,
+    /// Vertex AI: where the model runs. Default: `global`.
+    pub location: Option<String>,
+    /// Amazon Bedrock: the region.
+    pub region: Option<String>,
+    /// Amazon Bedrock: the profile whose credentials sign requests. Default: the
+    /// environment, then what AWS's own programs find.
+    pub profile: Option<String>,
+    /// Amazon Bedrock: the file with that profile. Default: `~/.aws/credentials`.
+    pub credentials_file: Option<PathBuf>,
 }
 
 /// `[providers.NAME.limits]` and `[models.NAME.limits]`: what one key may

@@ -30,10 +30,14 @@ pub(super) fn of(
         top_p: Setting::new(section.top_p, !thinks),
         stop_sequences: Setting::new(section.stop_sequences, !(thinks && openai)),
         reasoning_effort: Setting::new(section.reasoning_effort, true),
-        // There is no such thing in Anthropic's protocol.
+        // There is no such thing in Anthropic's and in Amazon's protocol.
         logprobs: Setting::new(
             section.logprobs,
-            !thinks && provider.kind != ProviderKind::Anthropic,
+            !thinks
+                && !matches!(
+                    provider.kind,
+                    ProviderKind::Anthropic | ProviderKind::Bedrock
+                ),
         ),
     };
     SectionTakes {

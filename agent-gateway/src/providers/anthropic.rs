@@ -5,7 +5,7 @@
 //! Sources: Anthropic API reference "Messages", "Errors", "Rate limits",
 //! "Versions"; guides "Tool use", "Extended thinking", "Adaptive thinking".
 
-mod body;
+pub(super) mod body;
 mod reply;
 
 use super::caller::Protocol;

@@ -4,16 +4,18 @@
 //! provider. Refuses to wait or retry. Called by `deciding.rs` as a `Provider`.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Instant;
 
 use agon_service_kit::secrets;
 use async_trait::async_trait;
+use reqwest::header::HeaderMap;
 
 use super::adding::added;
 use super::capabilities::{Capabilities, Learnt};
 use super::http::{Http, Incoming, Outgoing};
 use super::reading::{give_up, is_cut_off_thinking};
-use super::{Call, LearntRefusal, Provider, Refusal, Remedy, Reply, quota};
+use super::{Call, Provider, Refusal, Remedy, Reply, quota};
 use crate::decision::CUT_OFF_THINKING;
 use crate::parameters::{Applied, Parameter};
 use agon_proto::simulated::{REPLY_HEADER, SIMULATED_ENDPOINT, SIMULATED_HEADER};
@@ -51,21 +53,35 @@ pub(super) trait Protocol: Send + Sync {
     /// Routers report errors of the server behind them with status 200. Absent:
     /// there is none, the body is only unreadable.
     fn error_inside_success(&self, incoming: &Incoming) -> Option<Refusal>;
+
+    /// Headers that prove for this one request who asks, where the key does not do so by itself.
+    fn prove(
+        &self,
+        _call: Call<'_>,
+        _outgoing: &Outgoing,
+    ) -> impl Future<Output = Result<Option<HeaderMap>, Refusal>> + Send {
+        std::future::ready(Ok(None))
+    }
+
+    /// The server did not believe the proof: whether the next one is made with new credentials.
+    fn renews_proof(&self, _call: Call<'_>, _incoming: &Incoming) -> bool {
+        false
+    }
 }
 
 /// Calls a provider by its protocol.
 pub(super) struct ProtocolCaller<P> {
     http: Http,
     protocol: P,
-    learnt: Learnt,
+    learnt: Arc<Learnt>,
 }
 
 impl<P: Protocol> ProtocolCaller<P> {
-    pub(super) fn new(http: Http, protocol: P) -> Self {
+    pub(super) fn new(http: Http, protocol: P, learnt: &Arc<Learnt>) -> Self {
         Self {
             http,
             protocol,
-            learnt: Learnt::default(),
+            learnt: Arc::clone(learnt),
         }
     }
 
@@ -83,7 +99,7 @@ impl<P: Protocol> ProtocolCaller<P> {
             outgoing.headers.push((REPLY_HEADER, in_ascii(reply)));
         }
         outgoing.body = added(outgoing.body, call.model.additions.body())?;
-        let mut incoming = self.http.send(call, outgoing).await?;
+        let mut incoming = self.send(call, outgoing).await?;
         let signals = quota::signals(&incoming.headers, &call.model.provider.base_url);
         // Some servers repeat the key: in a complaint about it, or in what they say as an answer.
         if let Cow::Owned(clean) = secrets::without_in_bytes(&incoming.body) {
@@ -136,6 +152,20 @@ impl<P: Protocol> ProtocolCaller<P> {
         }
     }
 
+    /// Sends with proof, where there is one; a second time when that was out of date.
+    async fn send(&self, call: Call<'_>, outgoing: Outgoing) -> Result<Incoming, Refusal> {
+        let Some(proof) = self.protocol.prove(call, &outgoing).await? else {
+            return self.http.send(call, outgoing, HeaderMap::new()).await;
+        };
+        let incoming = self.http.send(call, outgoing.clone(), proof).await?;
+        if !self.protocol.renews_proof(call, &incoming) {
+            return Ok(incoming);
+        }
+        let proof = self.protocol.prove(call, &outgoing).await?;
+        let proof = proof.unwrap_or_default();
+        self.http.send(call, outgoing, proof).await
+    }
+
     /// An answer without what the caller cannot do without is not asked for.
     fn refuse_without(&self, call: Call<'_>, applied: &Applied) -> Result<(), Refusal> {
         let missing = call
@@ -153,6 +183,9 @@ impl<P: Protocol> ProtocolCaller<P> {
             .find(|learnt| *learnt.model == **model && learnt.parameter == name);
         let why = match said {
             Some(learnt) => format!("its provider says: {}", learnt.said),
+            None if *missing == Parameter::TopP && applied.temperature.is_some() => {
+                "not beside a temperature".to_owned()
+            }
             None => format!("as {setting} and reasoning are configured for it"),
         };
         Err(give_up(format!(
@@ -219,14 +252,6 @@ impl<P: Protocol> Provider for ProtocolCaller<P> {
             reason: secrets::without_what_looks_like_keys(&refused.reason),
             ..refused
         })
-    }
-
-    fn learnt(&self) -> Vec<LearntRefusal> {
-        self.learnt.list(Instant::now())
-    }
-
-    fn forget(&self, model: &str) -> Vec<LearntRefusal> {
-        self.learnt.forget(model, Instant::now())
     }
 }
 

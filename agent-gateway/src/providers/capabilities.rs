@@ -6,6 +6,7 @@
 
 mod complaints;
 mod learnt;
+mod stored;
 
 use super::http::Incoming;
 use crate::catalogue::{OutputLimitField, ResolvedModel, StructuredOutput};
@@ -13,7 +14,8 @@ use crate::decision::{ReplyFormat, Request};
 use crate::parameters::Parameter;
 
 use complaints::Complaint;
-pub(super) use learnt::Learnt;
+pub(crate) use learnt::Learnt;
+pub(crate) use stored::StoredLesson;
 
 /// What one call may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

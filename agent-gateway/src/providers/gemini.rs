@@ -4,9 +4,9 @@
 //! "Generating content", guides "Structured output", "Thinking", "Rate limits",
 //! "Troubleshooting"; google.rpc.
 
-mod body;
-mod errors;
-mod reply;
+pub(super) mod body;
+pub(super) mod errors;
+pub(super) mod reply;
 mod schema;
 
 use super::caller::Protocol;

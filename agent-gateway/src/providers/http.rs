@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use agon_service_kit::secrets;
+use bytes::Bytes;
 use reqwest::StatusCode;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
@@ -19,6 +20,12 @@ const LARGEST_REPLY_BYTES: usize = 16 * 1024 * 1024;
 /// Name, connection and TLS take well under a second; whoever is not reached by then is not there,
 /// however long an answer may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Services that give credentials are near, or not there at all.
+const CREDENTIALS_WITHIN: Duration = Duration::from_secs(5);
+
+/// Credentials have some thousand characters.
+const LARGEST_CREDENTIALS_BYTES: usize = 1 << 20;
 
 /// Routers forget silent connections after some minutes.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
@@ -40,7 +47,7 @@ pub struct Http {
 }
 
 /// A request as it leaves, but for the key.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Outgoing {
     /// Where to; never holds a key, since addresses end up in logs.
     pub(super) url: String,
@@ -61,6 +68,8 @@ pub(super) enum KeyHeader {
     Bearer,
     /// A header of this name, holding the key alone.
     Named(&'static str),
+    /// Nowhere: others headers are made with it.
+    Nowhere,
 }
 
 /// What came back, with whatever status.
@@ -104,6 +113,7 @@ impl Http {
         &self,
         call: Call<'_>,
         outgoing: Outgoing,
+        proof: HeaderMap,
     ) -> Result<Incoming, Refusal> {
         let mut request = self
             .client
@@ -111,8 +121,9 @@ impl Http {
             .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
             .timeout(call.model.timeout(call.request.effort()))
             .body(outgoing.body);
-        if let Some(key) = call.key {
-            let (name, value) = key_header(outgoing.key_in, key)?;
+        if let Some(key) = call.key
+            && let Some((name, value)) = key_header(outgoing.key_in, key)?
+        {
             request = request.header(name, value);
         }
         for (name, value) in outgoing.headers {
@@ -124,7 +135,7 @@ impl Http {
         for (name, value) in extra {
             request = request.header(name, value);
         }
-        let response = request.send().await;
+        let response = request.headers(proof).send().await;
         let mut response = response.map_err(|error| of_transport(&error, call))?;
         let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
         let body = read_body(response, call).await?;
@@ -136,22 +147,42 @@ impl Http {
     }
 }
 
+impl Http {
+    /// Asks a service that gives credentials; absent: it does not answer, in time or at length.
+    pub(super) async fn ask(&self, request: http::Request<Bytes>) -> Option<http::Response<Bytes>> {
+        let mut request = reqwest::Request::try_from(request).ok()?;
+        *request.timeout_mut() = Some(CREDENTIALS_WITHIN);
+        let mut response = self.client.execute(request).await.ok()?;
+        let mut answer = http::Response::builder().status(response.status());
+        *answer.headers_mut()? = std::mem::take(response.headers_mut());
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.ok()? {
+            if body.len() + chunk.len() > LARGEST_CREDENTIALS_BYTES {
+                return None;
+            }
+            body.extend_from_slice(&chunk);
+        }
+        answer.body(Bytes::from(body)).ok()
+    }
+}
+
 /// The key as a header that no debug output shows.
 fn key_header(
     place: KeyHeader,
     key: &SecretString,
-) -> Result<(&'static str, HeaderValue), Refusal> {
+) -> Result<Option<(&'static str, HeaderValue)>, Refusal> {
     let key = key.expose_secret();
     let (name, value) = match place {
         KeyHeader::Bearer => (AUTHORIZATION.as_str(), format!("Bearer {key}")),
         KeyHeader::Named(name) => (name, key.to_owned()),
+        KeyHeader::Nowhere => return Ok(None),
     };
     let mut value = HeaderValue::try_from(value).map_err(|_| {
         let reason = "the key holds characters that a header cannot carry";
         Refusal::new(Remedy::QuarantineKey, reason)
     })?;
     value.set_sensitive(true);
-    Ok((name, value))
+    Ok(Some((name, value)))
 }
 
 /// The whole body, unless it is absurd.

@@ -48,6 +48,7 @@ const FINISH_REASONS: [(&str, &[&str]); 3] = [
             "image_safety",
             "language",
             "guardrail_intervened",
+            "content_filtered",
         ],
     ),
 ];

@@ -21,15 +21,18 @@ pub(super) struct FileStamp {
     inode: (u64, u64, i64, i64),
 }
 
-/// The files that a configuration names: keys, tokens, prices.
+/// The files that a configuration names: keys, tokens, headers, prices.
 pub(super) fn named_in(config: &GatewayConfig) -> Vec<PathBuf> {
     let keys = config
         .provider_names()
         .filter_map(|name| config.provider(name))
-        .flat_map(|provider| &provider.keys);
+        .flat_map(|provider| &provider.keys)
+        .map(|entry| &entry.source);
     let tokens = config.teams().flat_map(|team| &team.tokens);
+    let headers = config.header_sources();
     let mut files: Vec<PathBuf> = keys
         .chain(tokens)
+        .chain(headers)
         .filter_map(|source| match source {
             KeySource::File(path) => Some(path.clone()),
             KeySource::Env(_) => None,

@@ -10,7 +10,7 @@ use super::changes;
 use super::{Route, RouteError, Routes, Table, lane_name};
 use crate::admission::line::lane::{Lane, LaneTerms};
 use crate::catalogue::ProviderConfig;
-use crate::config::GatewayConfig;
+use crate::config::{GatewayConfig, read_headers};
 use crate::keys::{KeyError, KeyPool};
 use crate::metrics::labels;
 
@@ -46,6 +46,7 @@ impl Routes {
         let after = Table::new(config);
         let mut changed = changes::of_config(&before.config, &after.config);
         changed.extend(take_keys(&before, &after)?);
+        changed.extend(changed_headers(&before, &after));
         self.check_models(&before, &after)?;
         let kept = self.keep_lanes(&before, &after);
         for model in after.config.model_names() {
@@ -77,9 +78,10 @@ impl Routes {
                 continue;
             }
             let resolved = after.config.resolve_without_keys(model);
-            let terms = resolved
-                .map_err(RouteError::from)
-                .and_then(|resolved| after.terms_of(&resolved, &self.means));
+            let terms = resolved.map_err(RouteError::from).and_then(|resolved| {
+                read_headers(&resolved)?;
+                after.terms_of(&resolved, &self.means)
+            });
             if let Err(source) = terms
                 && (worked || !known)
             {
@@ -105,6 +107,8 @@ impl Routes {
             {
                 continue;
             }
+            // Checked above.
+            let _ = read_headers(&model);
             let lane = &old.lane;
             let Ok(terms) = after.terms_of(&model, &self.means) else {
                 continue;
@@ -124,6 +128,26 @@ impl Routes {
 /// Keys belong to an address: where a provider moves, nothing is taken along.
 fn is_same_place(before: &ProviderConfig, after: &ProviderConfig) -> bool {
     (before.kind, &before.base_url) == (after.kind, &after.base_url)
+}
+
+/// Which models in use are called with other headers from now on, though the configuration says
+/// the same of them.
+fn changed_headers(before: &Table, after: &Table) -> Vec<String> {
+    let mut changed = Vec::new();
+    for (name, old) in before.by_model.read().iter() {
+        let Ok(new) = after.config.resolve_without_keys(name) else {
+            continue;
+        };
+        let (old, new) = (&old.model.additions, &new.additions);
+        if old == new
+            && let (Ok(sent), Ok(found)) = (old.headers(), new.headers())
+            && sent != found
+        {
+            changed.push(format!("headers of {name}"));
+        }
+    }
+    changed.sort();
+    changed
 }
 
 /// Reads the keys of the providers in use, and says which came and left.
@@ -155,11 +179,11 @@ fn read_keys(
 ) -> Result<KeyPool, AdoptError> {
     let named = before.config.provider(&provider.name);
     let (keys, _) = KeyPool::read(&provider.name, &provider.keys);
-    for source in &provider.keys {
-        let shown = source.to_string();
-        let missing_before = named.is_some_and(|named| named.keys.contains(source))
+    for entry in &provider.keys {
+        let shown = entry.source.to_string();
+        let missing_before = named.is_some_and(|named| named.keys.contains(entry))
             && pool.keys().iter().all(|key| key.source != shown);
-        if let Err(fault) = source.read()
+        if let Err(fault) = entry.read()
             && !missing_before
         {
             return Err(AdoptError::Key {

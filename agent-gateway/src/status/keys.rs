@@ -2,13 +2,14 @@
 //! each model that was asked for. The key itself is never shown. Called by
 //! `service.rs` and `gauges.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Instant;
 
 use agon_proto::v1::{KeyStatus, LimitStatus};
 use agon_service_kit::clock::millis;
 
+use crate::admission::line::accounts::candidates;
 use crate::admission::line::lane::{Lane, LaneKey};
 use crate::admission::{KeyOutlook, LimitOutlook};
 use crate::deciding::Decider;
@@ -30,14 +31,19 @@ pub(crate) async fn of(decider: &Decider) -> Result<Vec<KeyStatus>, StoreError> 
     let mut keys: BTreeMap<(String, usize, KeyId), Vec<KeyStatus>> = BTreeMap::new();
     for lane in decider.routes.lanes() {
         let (terms, now) = (lane.terms(), Instant::now());
-        let candidates: Vec<_> = terms.keys.iter().map(|key| key.candidate(now)).collect();
+        let candidates = candidates(&terms.keys.iter().collect::<Vec<_>>(), now);
         let outlooks = decider.limiter.outlook(&lane.pool, &lane.name, &candidates);
-        for (place, (key, outlook)) in terms.keys.iter().zip(outlooks.await?).enumerate() {
+        let names = candidates.iter().map(|candidate| &candidate.key);
+        let outlooks: HashMap<_, _> = names.zip(outlooks.await?).collect();
+        for (place, key) in terms.keys.iter().enumerate() {
+            let Some(outlook) = outlooks.get(&key.key.counted_as) else {
+                continue;
+            };
             let id = (lane.pool.clone(), place, key.key.id.clone());
             let rows = keys
                 .entry(id)
-                .or_insert_with(|| vec![key_row(&lane.pool, key, &outlook, now)]);
-            rows.push(lane_row(&lane, key, &outlook, now));
+                .or_insert_with(|| vec![key_row(&lane.pool, key, outlook, now)]);
+            rows.push(lane_row(&lane, key, outlook, now));
         }
     }
     Ok(keys.into_values().flatten().collect())
@@ -55,6 +61,7 @@ fn key_row(provider: &str, key: &LaneKey, outlook: &KeyOutlook, now: Instant) ->
     KeyStatus {
         provider: provider.to_owned(),
         source: pooled.source.clone(),
+        account: pooled.account.clone().unwrap_or_default(),
         in_flight,
         calls,
         refused_by_provider: errors.refused,
@@ -82,6 +89,7 @@ fn lane_row(lane: &Lane, key: &LaneKey, outlook: &KeyOutlook, now: Instant) -> K
     KeyStatus {
         provider: lane.pool.clone(),
         source: key.key.source.clone(),
+        account: key.key.account.clone().unwrap_or_default(),
         model: lane.name.clone(),
         in_flight: health.in_flight,
         held_for_ms: millis(outlook.held_for),

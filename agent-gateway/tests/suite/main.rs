@@ -2,6 +2,7 @@
 //! back ends, decisions through the gRPC service with scripted providers, and
 //! real HTTP against small servers. Redis tests start a server of their own.
 
+mod accounts;
 mod admission_contract;
 mod budget_store;
 mod content_cache;
@@ -14,6 +15,7 @@ mod failover;
 mod health;
 mod hedging;
 mod http;
+mod learnt;
 mod ledger_contract;
 mod money;
 mod operation;

@@ -1,6 +1,9 @@
-//! Providers over real HTTP: the golden cases of `tests/fixtures`, and whole
-//! decisions through the gateway in each protocol.
+//! Providers over real HTTP: the golden cases of `tests/fixtures`, whole decisions through the
+//! gateway in each protocol, and clouds that want proof of who asks.
 
+mod aws;
+mod clouds;
 mod golden;
-mod mirror;
+mod google;
+pub mod mirror;
 mod whole;

@@ -119,6 +119,56 @@ async fn ask(gateway: Gateway, model: String, index: u32) -> Result<String, Stat
     answered.map(|answer: tonic::Response<DecideResponse>| answer.into_inner().reply)
 }
 
+/// A header whose value is in a file.
+const ONE_HEADER: &str = "[providers.p]\nbase_url = 'http://a/v1'\n\
+                          [models.m]\nprovider = 'p'\n\
+                          extra_headers = { x-portal-key = { file = 'FOLDER/header' } }\n";
+
+/// Answers with the header that it would send.
+struct Portal;
+
+#[async_trait]
+impl Provider for Portal {
+    async fn call(&self, call: Call<'_>) -> Result<Reply, Refusal> {
+        let headers = call.model.additions.headers();
+        let headers = headers.map_err(|error| Refusal::new(Remedy::GiveUp, error.to_string()))?;
+        Ok(Reply {
+            text: headers[0].1.to_str().unwrap().to_owned(),
+            ..Reply::default()
+        })
+    }
+}
+
+#[tokio::test]
+async fn header_from_a_file_is_read_once_and_again_when_the_file_changes() {
+    let (log, _guard) = capture_log();
+    let stand = Stand::start(Arc::new(Portal), &[("header", "portal-1")], ONE_HEADER).await;
+    assert_eq!(stand.ask(0).await.unwrap(), "portal-1");
+
+    std::fs::write(stand.path("header"), "portal-2").unwrap();
+    let (written, mut index) = (Instant::now(), 0);
+    until("the new one is sent", async || {
+        index += 1;
+        stand.ask(index).await.unwrap() == "portal-2"
+    })
+    .await;
+    assert!(written.elapsed() < IN_USE_WITHIN, "{:?}", written.elapsed());
+    assert!(log.text().contains("headers of m"), "{}", log.text());
+
+    std::fs::remove_file(stand.path("header")).unwrap();
+    until("it is missed", async || {
+        let fault = status(&stand.gateway).await.configuration_fault;
+        fault.contains("model m")
+    })
+    .await;
+    assert_eq!(
+        stand.ask(1_000).await.unwrap(),
+        "portal-2",
+        "the old one stays"
+    );
+    assert!(!log.text().contains("portal-"));
+}
+
 const ONE_KEY: &str = "[providers.p]\nbase_url = 'http://a/v1'\nkeys = [{ file = 'FOLDER/key' }]\n\
                        [models.m]\nprovider = 'p'\n";
 

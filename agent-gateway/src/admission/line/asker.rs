@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::with_causes;
 
+use super::accounts::{self, candidates};
 use super::heads::{self, Heads};
 use super::lane::{Lane, LaneKey, LaneTerms};
 use super::{Admitted, Grant, LONGEST_SLEEP, Line, Waiter, Want};
@@ -84,9 +85,9 @@ impl Line {
         let (mut open, held_back) = heads::submitted(open);
         let asks: Vec<Ask> = open
             .iter()
-            .map(|entry| entry.call.ask(&entry.place))
+            .map(|entry| entry.call.ask(&entry.place, &ready))
             .collect();
-        let candidates: Vec<_> = ready.iter().map(|key| key.candidate(now)).collect();
+        let candidates = candidates(&ready, now);
         let batch = Batch {
             pool: &lane.pool,
             lane: &lane.name,
@@ -187,8 +188,11 @@ impl Line {
                 }
                 continue;
             };
-            let key = key_of(ready, &reservation);
-            let key = key.filter(|key| key.key.take_turn(&terms.dead_key_probes, Instant::now()));
+            let except = &entry.call.want.except;
+            let keys = accounts::keys_of(ready, &reservation, except);
+            let key = keys
+                .into_iter()
+                .find(|key| key.key.take_turn(&terms.dead_key_probes, Instant::now()));
             let Some(key) = key else {
                 self.give_back(reservation);
                 denied.push(entry);
@@ -219,12 +223,6 @@ impl Want {
         let is_late = self.has_alternative && wait > self.patience;
         is_late.then_some(Admitted::QuotaLater(wait))
     }
-}
-
-/// The key that was granted.
-fn key_of<'a>(ready: &[&'a LaneKey], granted: &Reservation) -> Option<&'a LaneKey> {
-    let mut ready = ready.iter().copied();
-    ready.find(|key| key.key.id == granted.key)
 }
 
 impl Entry<Waiter> {

@@ -2,7 +2,8 @@
 //! for the limiter. Owns that no team is left out and that calls which may not
 //! use every key do not hold up the others. Called by `admission/line.rs`.
 
-use super::Waiter;
+use super::lane::LaneKey;
+use super::{Waiter, accounts};
 use crate::admission::{Ask, Share};
 use crate::fairness::queue::{Entry, FairQueue, Place};
 
@@ -85,7 +86,7 @@ pub(super) fn put_back(
 
 impl Waiter {
     /// How the limiter is asked for it.
-    pub(super) fn ask(&self, place: &Place) -> Ask {
+    pub(super) fn ask(&self, place: &Place, ready: &[&LaneKey]) -> Ask {
         let want = &self.want;
         Ask {
             attempt: want.attempt.clone(),
@@ -97,7 +98,7 @@ impl Waiter {
                 weight: place.weight,
                 cost: want.charges.cost,
             },
-            except: want.except.clone(),
+            except: accounts::tried_in_vain(ready, &want.except),
         }
     }
 }

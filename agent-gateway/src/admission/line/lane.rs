@@ -59,7 +59,7 @@ pub struct LaneKey {
     pub limits: KeyLimits,
     /// Its limits for this model.
     pub lane_limits: KeyLimits,
-    /// How it has done here lately.
+    /// How it has done here lately; keys of one account share it.
     pub health: Arc<KeyHealth>,
 }
 
@@ -95,7 +95,8 @@ impl Lane {
     pub fn set_terms(&self, mut terms: LaneTerms) {
         let before = self.terms();
         for key in &mut terms.keys {
-            let known = before.keys.iter().find(|known| known.key.id == key.key.id);
+            let mut known = before.keys.iter();
+            let known = known.find(|known| known.key.counted_as == key.key.counted_as);
             if let Some(known) = known.filter(|known| known.is_adaptive() == key.is_adaptive()) {
                 key.health = Arc::clone(&known.health);
             }
@@ -158,7 +159,7 @@ impl LaneKey {
     /// What the limiter needs to know.
     pub fn candidate(&self, now: Instant) -> Candidate {
         Candidate {
-            key: self.key.id.clone(),
+            key: self.key.counted_as.clone(),
             limits: self.limits,
             lane_limits: self.lane_limits,
             room: self.room(now),

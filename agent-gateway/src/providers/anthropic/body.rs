@@ -16,10 +16,11 @@ use crate::parameters::{Applied, FormatMode};
 
 /// Where a reply stands whose schema is not that of an object, which is what a
 /// tool's input has to be.
-pub(super) const WRAPPED_IN: &str = "value";
+pub(in super::super) const WRAPPED_IN: &str = "value";
 
 /// Sent to the model with the tool that carries its reply.
-const TOOL_DESCRIPTION: &str = "Gives the answer. Call it exactly once, with the whole answer.";
+pub(in super::super) const TOOL_DESCRIPTION: &str =
+    "Gives the answer. Call it exactly once, with the whole answer.";
 
 /// The least that Anthropic lets a model think.
 const SMALLEST_BUDGET: u32 = 1_024;
@@ -50,6 +51,16 @@ const KNOW_BUDGETS: [&str; 9] = [
     "claude-opus-4-2025",
     "claude-opus-4-5",
     "claude-haiku-4-5",
+];
+
+/// Models that take a temperature and `top_p` together; all later ones refuse the call.
+const TAKE_BOTH: [&str; 6] = [
+    "claude-2",
+    "claude-3",
+    "claude-sonnet-4-0",
+    "claude-sonnet-4-2025",
+    "claude-opus-4-0",
+    "claude-opus-4-2025",
 ];
 
 #[derive(Serialize)]
@@ -123,7 +134,11 @@ const KEPT_ENDS: usize = 2;
 
 /// Which turns end what is kept, and whether the instructions do. The last turn is the ask, which
 /// the next call puts otherwise.
-fn cached(model: &ResolvedModel, conversation: &Conversation, tool: usize) -> (bool, Vec<usize>) {
+pub(in super::super) fn cached(
+    model: &ResolvedModel,
+    conversation: &Conversation,
+    tool: usize,
+) -> (bool, Vec<usize>) {
     if !model.prompt_cache {
         return (false, Vec::new());
     }
@@ -185,7 +200,9 @@ pub(super) fn build(
         temperature: request
             .temperature
             .filter(|_| capabilities.temperature && !thinks),
-        top_p: request.top_p.filter(|_| capabilities.top_p && !thinks),
+        top_p: request
+            .top_p
+            .filter(|_| capabilities.top_p && !thinks && takes_top_p(model, capabilities, request)),
         // Those of white space are refused here; `caller.rs` ends the reply.
         stop_sequences: request
             .stop_sequences
@@ -217,6 +234,27 @@ pub(super) fn build(
     Ok((bytes, applied))
 }
 
+/// Whether `top_p` goes with what else is sent: beside a temperature only where the model takes
+/// both, as far as its name or the configuration says.
+pub(in super::super) fn takes_top_p(
+    model: &ResolvedModel,
+    capabilities: Capabilities,
+    request: &Request,
+) -> bool {
+    let name = own_name(&model.model);
+    let is_known = name.starts_with("claude-") && !model.takes.top_p.stated;
+    let takes_both = TAKE_BOTH.iter().any(|known| name.starts_with(known));
+    let is_alone = request.temperature.is_none() || !capabilities.temperature;
+    is_alone || takes_both || !is_known
+}
+
+/// The name without what clouds put before it ("us.anthropic.").
+fn own_name(model: &str) -> &str {
+    model
+        .rsplit_once("anthropic.")
+        .map_or(model, |(_, name)| name)
+}
+
 fn messages(conversation: &Conversation, kept: &[usize]) -> Vec<AnthropicMessage> {
     let last = conversation.turns.len() - 1;
     let turns = conversation.turns.iter().enumerate();
@@ -236,27 +274,30 @@ fn messages(conversation: &Conversation, kept: &[usize]) -> Vec<AnthropicMessage
 
 /// The reply format as the input of a tool.
 fn tool(format: &ReplyFormat) -> Result<Value, Refusal> {
-    let schema = schema(format)?;
-    let input_schema = if is_object(&schema) {
-        schema
-    } else {
-        wrapped(schema)
-    };
     Ok(json!({
         "name": format.name,
         "description": TOOL_DESCRIPTION,
-        "input_schema": input_schema,
+        "input_schema": input_schema(format)?,
     }))
 }
 
+/// The schema of a tool whose input is a reply of this format.
+pub(in super::super) fn input_schema(format: &ReplyFormat) -> Result<Value, Refusal> {
+    let schema = schema(format)?;
+    Ok(match is_object(&schema) {
+        true => schema,
+        false => wrapped(schema),
+    })
+}
+
 /// The schema of a reply format; a refusal when it is no JSON.
-pub(super) fn schema(format: &ReplyFormat) -> Result<Value, Refusal> {
+pub(in super::super) fn schema(format: &ReplyFormat) -> Result<Value, Refusal> {
     serde_json::from_str(&format.json_schema)
         .map_err(|error| give_up(format!("the reply format is not JSON: {error}")))
 }
 
 /// Whether a tool may have this schema as it is.
-pub(super) fn is_object(schema: &Value) -> bool {
+pub(in super::super) fn is_object(schema: &Value) -> bool {
     schema["type"] == "object"
 }
 
@@ -277,15 +318,19 @@ fn wrapped(mut schema: Value) -> Value {
 
 /// An effort in the fields of the protocol.
 #[derive(Default)]
-struct AnthropicEffort {
-    thinking: Option<Value>,
-    output_config: Option<Value>,
+pub(in super::super) struct AnthropicEffort {
+    pub(in super::super) thinking: Option<Value>,
+    pub(in super::super) output_config: Option<Value>,
     /// The same in words.
-    said: Option<String>,
+    pub(in super::super) said: Option<String>,
 }
 
 impl AnthropicEffort {
-    fn new(model: &ResolvedModel, effort: &str, limit: OutputLimit) -> Result<Self, Refusal> {
+    pub(in super::super) fn new(
+        model: &ResolvedModel,
+        effort: &str,
+        limit: OutputLimit,
+    ) -> Result<Self, Refusal> {
         if effort == "none" {
             return Ok(Self {
                 said: Some(effort.to_owned()),
@@ -294,7 +339,7 @@ impl AnthropicEffort {
         }
         let by_name = match KNOW_BUDGETS
             .iter()
-            .any(|name| model.model.starts_with(name))
+            .any(|name| own_name(&model.model).starts_with(name))
         {
             true => ThinkingForm::Budget,
             false => ThinkingForm::Level,

@@ -49,6 +49,9 @@ const NAMES: [(&str, Complaint); 13] = [
     ("max_completion_tokens", Complaint::OutputLimitField),
 ];
 
+/// The name of the complaint that is not about a parameter.
+const OUTPUT_LIMIT_FIELD: &str = "output_limit_field";
+
 /// What a server does not take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Complaint {
@@ -56,6 +59,24 @@ pub(super) enum Complaint {
     Parameter(Parameter),
     /// The field that carries the most tokens to write: there is another one.
     OutputLimitField,
+}
+
+impl Complaint {
+    /// What is refused, in the word of the configuration or of records.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Parameter(parameter) => parameter.name(),
+            Self::OutputLimitField => OUTPUT_LIMIT_FIELD,
+        }
+    }
+
+    /// What has this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        match name {
+            OUTPUT_LIMIT_FIELD => Some(Self::OutputLimitField),
+            name => Parameter::named(name).map(Self::Parameter),
+        }
+    }
 }
 
 /// What a refusal is about; nothing where its fields do not say, or say that a value is wrong.

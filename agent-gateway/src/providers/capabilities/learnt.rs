@@ -1,11 +1,12 @@
-//! What servers have refused in this process, by server and model, each for a while: a server
-//! may be updated. Reply formats are learnt by schema, so that the faulty one of a single
+//! What servers have refused, by server and model, each for a while: a server may be updated.
+//! Replicas tell each other through a store where there is one (`stored.rs`). Reply formats are learnt by schema, so that the faulty one of a single
 //! caller costs nobody else theirs. Bounded, whatever callers send.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 
 use super::super::error_body::ErrorBody;
 use super::super::http::Incoming;
@@ -20,28 +21,32 @@ use crate::parameters::Parameter;
 const LEARNT_FOR: Duration = Duration::from_secs(3_600);
 
 /// More models, and more schemas of one, than anybody compares at once.
-const MOST_MODELS: usize = 1_000;
+pub(super) const MOST_MODELS: usize = 1_000;
 const MOST_FORMATS: usize = 256;
 
 /// See the module.
 #[derive(Default)]
-pub(in super::super) struct Learnt {
-    models: Mutex<BTreeMap<ModelKey, Lessons>>,
+pub(crate) struct Learnt {
+    pub(super) models: Mutex<BTreeMap<ModelKey, Lessons>>,
+    more: Notify,
 }
 
 /// Address and name at the provider.
-type ModelKey = (String, String);
+pub(super) type ModelKey = (String, String);
 
 #[derive(Default)]
-struct Lessons {
-    provider: String,
-    refused: Vec<(Complaint, Lesson)>,
-    formats: VecDeque<(blake3::Hash, StructuredOutput, Lesson)>,
+pub(super) struct Lessons {
+    pub(super) provider: String,
+    pub(super) refused: Vec<(Complaint, Lesson)>,
+    pub(super) formats: VecDeque<(blake3::Hash, StructuredOutput, Lesson)>,
 }
 
-struct Lesson {
-    said: String,
-    ends: Instant,
+#[derive(Clone)]
+pub(super) struct Lesson {
+    pub(super) said: String,
+    pub(super) ends: Instant,
+    /// The store of all replicas has it.
+    pub(super) is_stored: bool,
 }
 
 impl Learnt {
@@ -97,6 +102,7 @@ impl Learnt {
         let lesson = Lesson {
             said,
             ends: now + LEARNT_FOR,
+            is_stored: false,
         };
         let mut models = self.models.lock();
         make_room(&mut models, now);
@@ -112,12 +118,18 @@ impl Learnt {
                 lessons.refused.push((complaint, lesson));
             }
         }
+        self.more.notify_one();
         true
     }
 
+    /// Resolves once something more was learnt here.
+    pub(crate) async fn learnt_more(&self) {
+        self.more.notified().await;
+    }
+
     /// Asks with everything again, of one model or of all; what was left out.
-    pub(in super::super) fn forget(&self, model: &str, now: Instant) -> Vec<LearntRefusal> {
-        let mut forgotten = self.list(now);
+    pub(crate) fn forget(&self, model: &str) -> Vec<LearntRefusal> {
+        let mut forgotten = self.list(Instant::now());
         forgotten.retain(|refusal| refusal.is_about(model));
         let mut models = self.models.lock();
         models.retain(|(_, name), lessons| !is_named(&lessons.provider, name, model));
@@ -129,13 +141,10 @@ impl Learnt {
         let models = self.models.lock();
         let mut listed = Vec::new();
         for ((_, model), lessons) in models.iter() {
-            let refused = lessons.refused.iter().map(|(complaint, lesson)| {
-                let parameter = match complaint {
-                    Complaint::Parameter(parameter) => parameter.name(),
-                    Complaint::OutputLimitField => "output_limit_field",
-                };
-                (parameter, lesson)
-            });
+            let refused = lessons
+                .refused
+                .iter()
+                .map(|(complaint, lesson)| (complaint.name(), lesson));
             let format = Parameter::ReplyFormat.name();
             let formats = lessons
                 .formats
@@ -157,7 +166,12 @@ impl Learnt {
 }
 
 impl Lessons {
-    fn note_format(&mut self, format: blake3::Hash, weaker: StructuredOutput, lesson: Lesson) {
+    pub(super) fn note_format(
+        &mut self,
+        format: blake3::Hash,
+        weaker: StructuredOutput,
+        lesson: Lesson,
+    ) {
         self.formats.retain(|(known, ..)| *known != format);
         if self.formats.len() == MOST_FORMATS {
             self.formats.pop_front();
@@ -173,7 +187,7 @@ impl Lessons {
 }
 
 /// Forgets what is over, and the model that is over first when there are too many.
-fn make_room(models: &mut BTreeMap<ModelKey, Lessons>, now: Instant) {
+pub(super) fn make_room(models: &mut BTreeMap<ModelKey, Lessons>, now: Instant) {
     models.retain(|_, lessons| lessons.end().is_some_and(|end| end > now));
     if models.len() < MOST_MODELS {
         return;

@@ -84,7 +84,7 @@ struct GenerationConfig {
 }
 
 /// The body as JSON, and what it holds.
-pub(super) fn build(
+pub(in super::super) fn build(
     model: &ResolvedModel,
     capabilities: Capabilities,
     request: &Request,
@@ -105,6 +105,11 @@ pub(super) fn build(
     let effort = effort
         .map(|effort| thinking(model, effort, max_output_tokens))
         .transpose()?;
+    let mut thinking_config = effort.as_ref().map(|(config, _)| config.clone());
+    // A server that is asked for thoughts of a model that has none refuses the call.
+    if model.thinks_at(request.effort()) && !states_thoughts(model) {
+        thinking_config.get_or_insert_with(|| json!({}))["includeThoughts"] = json!(true);
+    }
     let logprobs = request.logprobs.filter(|_| capabilities.logprobs);
     let generation_config = GenerationConfig {
         temperature: request.temperature.filter(|_| capabilities.temperature),
@@ -120,7 +125,7 @@ pub(super) fn build(
             .map(|seed| (seed ^ (seed >> 31)) & SEED_BITS),
         response_mime_type: json_wanted.then_some("application/json"),
         response_json_schema: schema,
-        thinking_config: effort.as_ref().map(|(config, _)| config.clone()),
+        thinking_config,
         response_logprobs: logprobs.is_some(),
         logprobs,
     };
@@ -160,6 +165,12 @@ fn content(role: Option<&'static str>, text: String) -> GeminiContent {
         role,
         parts: [Part { text }],
     }
+}
+
+/// The configuration says itself whether a summary of the thoughts comes with the reply.
+fn states_thoughts(model: &ResolvedModel) -> bool {
+    let config = model.additions.body().get("generationConfig");
+    config.is_some_and(|config| !config["thinkingConfig"]["includeThoughts"].is_null())
 }
 
 /// `thinkingConfig` for an effort, and the same in words. A budget or a level, never both: that

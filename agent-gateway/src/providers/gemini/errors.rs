@@ -49,7 +49,7 @@ const RULES: [Rule; 22] = [
 ];
 
 /// The server answered with an error status.
-pub(super) fn judge(incoming: &Incoming) -> Result<Reply, Refusal> {
+pub(in super::super) fn judge(incoming: &Incoming) -> Result<Reply, Refusal> {
     let body = serde_json::from_slice(&incoming.body).unwrap_or(Value::Null);
     let details = Details::read(error_in(&body));
     let mut said = ErrorBody::read(&incoming.body);
@@ -69,7 +69,7 @@ pub(super) fn judge(incoming: &Incoming) -> Result<Reply, Refusal> {
 }
 
 /// The server, or a router before it, said success and put an error inside.
-pub(super) fn inside_success(incoming: &Incoming) -> Option<Refusal> {
+pub(in super::super) fn inside_success(incoming: &Incoming) -> Option<Refusal> {
     judging::inside_success(&RULES, incoming, ErrorBody::read(&incoming.body))
 }
 

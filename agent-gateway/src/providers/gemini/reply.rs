@@ -10,7 +10,7 @@ use super::super::{Refusal, Reply};
 use crate::decision::{TokenLogprob, Usage};
 
 /// The reply in a body that came with success.
-pub(super) fn read(incoming: &Incoming) -> Result<Reply, Refusal> {
+pub(in super::super) fn read(incoming: &Incoming) -> Result<Reply, Refusal> {
     let body = json(incoming)?;
     let candidate = &body["candidates"][0];
     let blocked = body["promptFeedback"]["blockReason"].is_string();

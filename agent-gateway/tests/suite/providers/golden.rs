@@ -17,6 +17,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::google::Google;
 use super::mirror::{Answer, Mirror, Seen};
 
 /// What a simulated model would say; nothing of it reaches a provider.
@@ -95,6 +96,8 @@ struct Expected {
     wait_ms: Option<u64>,
     /// The same, when it depends on the clock: from, to.
     wait_between_ms: Option<(u64, u64)>,
+    /// What was asked for and not sent.
+    omitted: Option<Vec<String>>,
     /// It cannot be said in this protocol: nothing is sent.
     #[serde(default)]
     unsent: bool,
@@ -130,17 +133,23 @@ struct Folder {
     path: &'static str,
     key_header: &'static str,
     fine: &'static str,
+    /// Further lines of the provider's section.
+    section: &'static str,
+    /// The key is a service account, whose tokens are what is sent.
+    has_account: bool,
 }
 
 const OPENAI_FINE: &str = r#"{"model":"x","choices":[{"message":{"content":"ok"}}]}"#;
 
-const FOLDERS: [Folder; 4] = [
+const FOLDERS: [Folder; 6] = [
     Folder {
         name: "openai",
         kind: ProviderKind::OpenAi,
         path: "/v1",
         key_header: "authorization",
         fine: OPENAI_FINE,
+        section: "",
+        has_account: false,
     },
     Folder {
         name: "azure",
@@ -148,6 +157,8 @@ const FOLDERS: [Folder; 4] = [
         path: "",
         key_header: "api-key",
         fine: OPENAI_FINE,
+        section: "",
+        has_account: false,
     },
     Folder {
         name: "anthropic",
@@ -155,6 +166,8 @@ const FOLDERS: [Folder; 4] = [
         path: "/v1",
         key_header: "x-api-key",
         fine: r#"{"model":"x","content":[{"type":"text","text":"ok"}],"stop_reason":"end_turn"}"#,
+        section: "",
+        has_account: false,
     },
     Folder {
         name: "gemini",
@@ -162,6 +175,26 @@ const FOLDERS: [Folder; 4] = [
         path: "/v1beta",
         key_header: "x-goog-api-key",
         fine: r#"{"candidates":[{"content":{"parts":[{"text":"ok"}]},"finishReason":"STOP"}]}"#,
+        section: "",
+        has_account: false,
+    },
+    Folder {
+        name: "vertex",
+        kind: ProviderKind::Vertex,
+        path: "/v1",
+        key_header: "authorization",
+        fine: r#"{"candidates":[{"content":{"parts":[{"text":"ok"}]},"finishReason":"STOP"}]}"#,
+        section: "project = 'p-1'\nlocation = 'us-central1'",
+        has_account: true,
+    },
+    Folder {
+        name: "bedrock",
+        kind: ProviderKind::Bedrock,
+        path: "",
+        key_header: "authorization",
+        fine: r#"{"output":{"message":{"content":[{"text":"ok"}]}},"stopReason":"end_turn"}"#,
+        section: "region = 'us-east-1'",
+        has_account: false,
     },
 ];
 
@@ -195,7 +228,7 @@ async fn every_golden_signal_is_heard_with_success_and_refusal() {
 
 /// Runs the file of this name of every folder.
 async fn walk(name: &str) {
-    let mirror = Mirror::open().await;
+    let (mirror, google) = (Mirror::open().await, Google::open().await);
     let providers = Providers::real().unwrap();
     let (mut cases, mut wrong) = (0, Vec::new());
     for folder in &FOLDERS {
@@ -219,7 +252,7 @@ async fn walk(name: &str) {
             };
             for status in statuses {
                 let status = case.status.unwrap_or(*status);
-                let found = run(folder, case, status, &mirror, &providers).await;
+                let found = run(folder, case, status, &mirror, &google, &providers).await;
                 if !found.is_empty() {
                     let (of, name) = (folder.name, &case.name);
                     wrong.push(format!("{of}: {name}: {}", found.join("; ")));
@@ -245,6 +278,7 @@ async fn run(
     case: &Case,
     status: u16,
     mirror: &Mirror,
+    google: &Google,
     providers: &Providers,
 ) -> Vec<String> {
     let fine = || folder.fine.to_owned();
@@ -260,7 +294,10 @@ async fn run(
     }]);
     let path = case.path.as_deref().unwrap_or(folder.path);
     let model = model(folder, case, &format!("{}{path}", mirror.address));
-    let key = SecretString::from(KEY);
+    let key = SecretString::from(match folder.has_account {
+        true => google.account(),
+        false => KEY.to_owned(),
+    });
     agon_service_kit::secrets::keep(KEY);
     let request = request(&case.request);
     let call = Call {
@@ -306,8 +343,8 @@ async fn run(
 
 fn model(folder: &Folder, case: &Case, base_url: &str) -> ResolvedModel {
     let text = format!(
-        "[providers.p]\nkind = '{}'\nbase_url = '{base_url}'\n{}\n[models.m]\nprovider = 'p'\n{}",
-        folder.name, case.provider, case.model
+        "[providers.p]\nkind = '{}'\nbase_url = '{base_url}'\n{}\n{}\n[models.m]\nprovider = 'p'\n{}",
+        folder.name, folder.section, case.provider, case.model
     );
     let config = GatewayConfig::parse(&case.name, &text).unwrap();
     config.resolve_without_keys("m").unwrap()
@@ -410,6 +447,11 @@ fn look_at_reply(expect: &Expected, reply: &Reply, wrong: &mut Wrong) {
         if let Some(expected) = expected {
             wrong.unless_equal(what, found, expected);
         }
+    }
+    if let Some(expected) = &expect.omitted {
+        let omitted = reply.applied.omitted.iter();
+        let omitted: Vec<String> = omitted.map(|one| one.name().to_owned()).collect();
+        wrong.unless_equal("omitted", &omitted, expected);
     }
     let usage = expect.usage.as_ref().map(|usage| Usage {
         input_tokens: usage.input,

@@ -68,6 +68,7 @@ fn key(key: &KeyStatus) -> Value {
     json!({
         "provider": key.provider,
         "source": key.source,
+        "account": key.account,
         "model": key.model,
         "in_flight": key.in_flight,
         "calls": key.calls,

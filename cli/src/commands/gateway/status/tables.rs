@@ -124,6 +124,9 @@ fn key(rows: &[&KeyStatus]) -> Vec<String> {
                 "no key" => format!("{}: no key", row.provider),
                 source => format!("{}: key from {source}", row.provider),
             });
+            if !row.account.is_empty() {
+                lines.push(format!("  shares the limits of account {}", row.account));
+            }
         }
         let over_all = row.model.is_empty();
         let indent = if over_all {

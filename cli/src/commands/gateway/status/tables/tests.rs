@@ -33,6 +33,7 @@ fn status() -> GetGatewayStatusResponse {
             KeyStatus {
                 provider: "openai".to_owned(),
                 source: "env OPENAI_API_KEY".to_owned(),
+                account: "lab".to_owned(),
                 in_flight: 12,
                 calls: 12_400,
                 refused_by_provider: 2,
@@ -69,6 +70,7 @@ red                 3      988    1.2 s       12    12,345        2      $12.34
   of its budget of $100.00: $12.34 spent, $0.000500 reserved for calls under way
 
 openai: key from env OPENAI_API_KEY
+  shares the limits of account lab
   12 calling, 12,400 calls, 2 refused, 1 failed
   requests/min              480 of         500   96 %
   errors: 429 2, timeout 1
