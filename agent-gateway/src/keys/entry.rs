@@ -13,7 +13,7 @@ use super::{KeyError, KeySource};
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Written")]
+#[serde(try_from = "KeySection")]
 pub struct KeyEntry {
     /// Where the key is found.
     pub source: KeySource,
@@ -80,16 +80,16 @@ impl From<KeySource> for KeyEntry {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct KeySection {
     env: Option<String>,
     file: Option<PathBuf>,
     account: Option<String>,
 }
 
-impl TryFrom<Written> for KeyEntry {
+impl TryFrom<KeySection> for KeyEntry {
     type Error = &'static str;
 
-    fn try_from(written: Written) -> Result<Self, Self::Error> {
+    fn try_from(written: KeySection) -> Result<Self, Self::Error> {
         let source = match (written.env, written.file) {
             (Some(name), None) => KeySource::Env(name),
             (None, Some(path)) => KeySource::File(path),

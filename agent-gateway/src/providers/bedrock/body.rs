@@ -24,7 +24,7 @@ const OPENAIS: &str = "openai.";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Body {
+struct BedrockBody {
     messages: Vec<BodyMessage>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     system: Vec<Value>,
@@ -76,15 +76,15 @@ pub(super) fn build(
     let effort = effort.filter(|_| capabilities.reasoning_effort);
     let thinking = match effort {
         Some(effort) if model.model.contains(ANTHROPICS) => {
-            Thinking::of_claude(AnthropicEffort::new(model, effort, limit)?)
+            BedrockThinking::of_claude(AnthropicEffort::new(model, effort, limit)?)
         }
-        Some(effort) if model.model.contains(OPENAIS) => Thinking {
+        Some(effort) if model.model.contains(OPENAIS) => BedrockThinking {
             fields: Some(json!({"reasoning_effort": effort})),
             said: Some(effort.to_owned()),
             is_on: false,
         },
         // The others have no word for it.
-        _ => Thinking::default(),
+        _ => BedrockThinking::default(),
     };
     let format = request
         .reply_format
@@ -108,7 +108,7 @@ pub(super) fn build(
     let conversation = Conversation::of(&request.messages);
     let tool_bytes = format.map_or(0, |format| format.json_schema.len());
     let (with_system, kept) = cached(model, &conversation, tool_bytes);
-    let body = Body {
+    let body = BedrockBody {
         messages: messages(&conversation, &kept),
         system: conversation
             .system
@@ -155,7 +155,7 @@ pub(super) fn build(
 
 /// How long to think, in the fields for the model alone.
 #[derive(Default)]
-struct Thinking {
+struct BedrockThinking {
     fields: Option<Value>,
     /// The same in words.
     said: Option<String>,
@@ -163,7 +163,7 @@ struct Thinking {
     is_on: bool,
 }
 
-impl Thinking {
+impl BedrockThinking {
     fn of_claude(effort: AnthropicEffort) -> Self {
         let is_on = effort.thinking.is_some();
         let mut fields = json!({});

@@ -48,17 +48,17 @@ pub(super) fn read(request: &Request, incoming: &Incoming) -> Result<Reply, Refu
 /// reads it.
 fn tool_input(format: &ReplyFormat, blocks: &[Value], body: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
-    struct Body<'a> {
+    struct ConverseReply<'a> {
         #[serde(borrow)]
         output: Output<'a>,
     }
     #[derive(Deserialize)]
     struct Output<'a> {
         #[serde(borrow)]
-        message: Message<'a>,
+        message: ConverseMessage<'a>,
     }
     #[derive(Deserialize)]
-    struct Message<'a> {
+    struct ConverseMessage<'a> {
         #[serde(borrow)]
         content: Vec<Block<'a>>,
     }
@@ -73,7 +73,7 @@ fn tool_input(format: &ReplyFormat, blocks: &[Value], body: &[u8]) -> Option<Str
         input: &'a RawValue,
     }
     #[derive(Deserialize)]
-    struct Wrapped<'a> {
+    struct WrappedInput<'a> {
         #[serde(borrow)]
         value: &'a RawValue,
     }
@@ -81,14 +81,14 @@ fn tool_input(format: &ReplyFormat, blocks: &[Value], body: &[u8]) -> Option<Str
         .iter()
         .position(|block| block["toolUse"]["name"] == *format.name)?;
     let wrapped = schema(format).is_ok_and(|schema| !is_object(&schema));
-    if let Ok(body) = serde_json::from_slice::<Body<'_>>(body)
+    if let Ok(body) = serde_json::from_slice::<ConverseReply<'_>>(body)
         && let Some(block) = body.output.message.content.get(at)
         && let Some(used) = &block.tool_use
     {
         if !wrapped {
             return Some(used.input.get().to_owned());
         }
-        if let Ok(Wrapped { value }) = serde_json::from_str(used.input.get()) {
+        if let Ok(WrappedInput { value }) = serde_json::from_str(used.input.get()) {
             return Some(value.get().to_owned());
         }
     }

@@ -45,13 +45,13 @@ const LARGEST_FILE_BYTES: u64 = 1 << 20;
 /// See the module.
 pub(super) struct Signing {
     context: Context,
-    sources: Mutex<HashMap<SourceName, Arc<Source>>>,
+    sources: Mutex<HashMap<SourceName, Arc<CredentialSource>>>,
 }
 
 /// The profile, and its file.
 type SourceName = (Option<String>, Option<PathBuf>);
 
-struct Source {
+struct CredentialSource {
     since: Instant,
     credential: tokio::sync::Mutex<Option<(Instant, Credential)>>,
 }
@@ -109,7 +109,9 @@ impl Signing {
     async fn credential(&self, provider: &ProviderConfig) -> Result<Credential, Refusal> {
         let source = {
             let mut sources = self.sources.lock();
-            let source = sources.entry(name_of(provider)).or_insert_with(Source::new);
+            let source = sources
+                .entry(name_of(provider))
+                .or_insert_with(CredentialSource::new);
             Arc::clone(source)
         };
         let mut kept = source.credential.lock().await;
@@ -151,7 +153,7 @@ impl Signing {
     }
 }
 
-impl Source {
+impl CredentialSource {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             since: Instant::now(),

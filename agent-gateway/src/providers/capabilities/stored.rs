@@ -23,7 +23,7 @@ pub(crate) struct StoredLesson {
 
 /// What stands in the JSON.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct WrittenLesson {
     provider: String,
     address: String,
     model: String,
@@ -34,7 +34,7 @@ struct Written {
     said: String,
 }
 
-impl Written {
+impl WrittenLesson {
     fn name(&self) -> String {
         let format = self.format.as_ref().map_or("", |(digest, _)| digest);
         let parts = [&self.address, &self.model, &self.refused, format];
@@ -89,7 +89,7 @@ impl Learnt {
             lessons.formats.retain(|(.., lesson)| !lesson.is_stored);
         }
         for lesson in stored {
-            let Ok(written) = serde_json::from_str::<Written>(&lesson.json) else {
+            let Ok(written) = serde_json::from_str::<WrittenLesson>(&lesson.json) else {
                 continue;
             };
             let key: ModelKey = (written.address.clone(), written.model.clone());
@@ -110,16 +110,16 @@ impl Learnt {
         make_room(&mut models, now);
     }
 
-    fn all_written(&self) -> Vec<(Written, Lesson)> {
+    fn all_written(&self) -> Vec<(WrittenLesson, Lesson)> {
         let mut all = Vec::new();
         self.for_each(|written, lesson| all.push((written, lesson.clone())));
         all
     }
 
-    fn for_each(&self, mut visit: impl FnMut(Written, &mut Lesson)) {
+    fn for_each(&self, mut visit: impl FnMut(WrittenLesson, &mut Lesson)) {
         for ((address, model), lessons) in self.models.lock().iter_mut() {
             let provider = &lessons.provider;
-            let written = |refused: &str, format, lesson: &Lesson| Written {
+            let written = |refused: &str, format, lesson: &Lesson| WrittenLesson {
                 provider: provider.clone(),
                 address: address.clone(),
                 model: model.clone(),
@@ -141,7 +141,7 @@ impl Learnt {
 
 impl Lessons {
     /// Keeps what another replica has learnt, unless it is known here already.
-    fn hear(&mut self, written: &Written, heard: Lesson) {
+    fn hear(&mut self, written: &WrittenLesson, heard: Lesson) {
         let Some(complaint) = Complaint::named(&written.refused) else {
             return;
         };

@@ -28,16 +28,16 @@ const RENEWED_LATELY: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub(super) struct Tokens {
     /// By digest of the account; the default credentials are that of nothing.
-    sources: Mutex<HashMap<blake3::Hash, Arc<Source>>>,
+    sources: Mutex<HashMap<blake3::Hash, Arc<TokenSource>>>,
 }
 
-struct Source {
+struct TokenSource {
     since: Instant,
-    state: tokio::sync::Mutex<State>,
+    state: tokio::sync::Mutex<TokenState>,
 }
 
 #[derive(Default)]
-struct State {
+struct TokenState {
     provider: Option<Arc<dyn TokenProvider>>,
     /// Which token outputs are searched for already.
     kept: Option<Arc<Token>>,
@@ -48,7 +48,7 @@ impl Tokens {
     pub(super) async fn token(&self, key: Option<&SecretString>) -> Result<Arc<Token>, Refusal> {
         let source = {
             let mut sources = self.sources.lock();
-            let source = sources.entry(digest(key)).or_insert_with(Source::new);
+            let source = sources.entry(digest(key)).or_insert_with(TokenSource::new);
             Arc::clone(source)
         };
         // Who waits for another one's request waits no longer than for its own.
@@ -74,7 +74,7 @@ impl Tokens {
     }
 }
 
-impl Source {
+impl TokenSource {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             since: Instant::now(),
@@ -83,7 +83,7 @@ impl Source {
     }
 }
 
-impl State {
+impl TokenState {
     async fn token(&mut self, key: Option<&SecretString>) -> Result<Arc<Token>, Refusal> {
         let provider = match &self.provider {
             Some(provider) => Arc::clone(provider),
