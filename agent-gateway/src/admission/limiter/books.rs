@@ -487,17 +487,3 @@ impl Counts {
         self.in_flight.entry(process.to_owned()).or_default()
     }
 }
-
-impl Batch<'_> {
-    /// Where what its teams are served is counted.
-    pub(super) fn shares_name(&self) -> SharesName {
-        (!self.lanes_share_limits()).then(|| self.lane.to_owned())
-    }
-}
-
-impl Reservation {
-    /// Where what its team is served is counted.
-    pub(super) fn shares_name(&self) -> SharesName {
-        (!self.shared).then(|| self.lane.clone())
-    }
-}

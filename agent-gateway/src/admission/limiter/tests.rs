@@ -1,10 +1,12 @@
-//! The limiter over a store whose answers get lost.
+//! The limiter over a store whose answers get lost, and whose changes arrive late: what was granted
+//! counts once, and what was given up is refused.
 
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 
 use super::books::ProcessCalls;
+use super::store::{Changed, Document};
 use super::*;
 use crate::admission::{Ask, KeyLimits, Share};
 
