@@ -9,6 +9,7 @@ mod builtin;
 mod cloud;
 mod limits;
 mod provider;
+mod reading;
 mod redis;
 mod secrecy;
 mod sections;
@@ -28,12 +29,12 @@ use crate::catalogue::{
     self, ModelName, ModelPrices, OutputLimitField, Price, PriceSection, PriceTable,
     ProviderConfig, ProviderKind, ResolvedModel, Thinks,
 };
-use crate::keys::{KeyError, KeyPool};
 use crate::money::NanoDollars;
 
 use redis::RedisSection;
 use secrecy::shown;
 
+pub(crate) use reading::{read_headers, read_keys};
 pub use sections::{
     ConcurrencySection, GatewaySection, LimitsSection, ModelSection, ProviderSection, TeamSection,
 };
@@ -386,32 +387,6 @@ impl GatewayConfig {
         }
         ModelPrices::look_up(&self.price_table, at_home, &provider.name, model)
     }
-}
-
-/// The keys of a model's provider that can be read, and what is wrong with the
-/// others; an error when none can.
-pub(crate) fn read_keys(model: &ResolvedModel) -> Result<(KeyPool, Vec<KeyError>), ConfigError> {
-    let provider = &model.provider;
-    read_headers(model)?;
-    let (pool, errors) = KeyPool::read(&provider.name, &provider.keys);
-    if pool.keys().is_empty() {
-        let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
-        return Err(ConfigError::MissingKey {
-            model: model.name.clone(),
-            provider: provider.name.clone(),
-            reasons: reasons.join("; "),
-        });
-    }
-    Ok((pool, errors))
-}
-
-/// Reads the headers that are added to a model's requests. Nothing reads them anew for this model.
-pub(crate) fn read_headers(model: &ResolvedModel) -> Result<(), ConfigError> {
-    let read = model.additions.headers();
-    read.map(|_| ()).map_err(|error| ConfigError::Model {
-        model: model.name.clone(),
-        reason: format!("extra_headers: {error}"),
-    })
 }
 
 /// In place of a list of nothing.
