@@ -1,4 +1,4 @@
-//! What providers answer: heads and bodies of four protocols, made from the golden cases of the
+//! What providers answer: heads and bodies of five protocols, made from the golden cases of the
 //! gateway's tests, over real HTTP to the real providers; the text that comes out, and prose, goes on to
 //! the reader of replies. One byte before each input says which protocol.
 
@@ -13,6 +13,7 @@ use agon_agents::{Reply, reading};
 use agon_engine::session::open;
 use agon_engine::{Ask, PlayerKind, registry};
 use agon_tests::tree;
+use secrecy::SecretString;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -24,16 +25,17 @@ use super::draw::Draw;
 use super::json::forged;
 use super::records::spec;
 
-/// Folder of the golden cases, kind of the provider, its section.
-const PROTOCOLS: [(&str, ProviderKind, &str); 4] = [
-    ("openai", ProviderKind::OpenAi, "openai"),
-    ("azure", ProviderKind::Azure, "azure"),
-    ("anthropic", ProviderKind::Anthropic, "anthropic"),
-    ("gemini", ProviderKind::Gemini, "gemini"),
+/// Folder of the golden cases, which is the kind's name, and further lines of its section.
+const PROTOCOLS: [(&str, ProviderKind, &str); 5] = [
+    ("openai", ProviderKind::OpenAi, ""),
+    ("azure", ProviderKind::Azure, ""),
+    ("anthropic", ProviderKind::Anthropic, ""),
+    ("gemini", ProviderKind::Gemini, ""),
+    ("bedrock", ProviderKind::Bedrock, "region = 'r'"),
 ];
 
 /// The number before an input that is prose and no head.
-const PROSE: u8 = 4;
+const PROSE: u8 = 5;
 
 /// What an answer that never ends may take.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -95,12 +97,13 @@ const STATUSES: &[u16] = &[
 
 /// The providers, a server that answers them, and the asks of every game.
 pub struct Replies {
-    bodies: [Vec<Value>; 4],
+    bodies: [Vec<Value>; 5],
     prose: Vec<Vec<u8>>,
     models: Vec<(ProviderKind, ResolvedModel)>,
     providers: Providers,
     answer: Arc<Mutex<Vec<u8>>>,
     asks: Vec<Ask>,
+    key: SecretString,
     runtime: Runtime,
 }
 
@@ -118,10 +121,10 @@ impl Replies {
             .expect("a port");
         let address = listener.local_addr().expect("an address");
         runtime.spawn(serve(listener, Arc::clone(&answer)));
-        let models = PROTOCOLS.map(|(_, kind, named)| {
+        let models = PROTOCOLS.map(|(named, kind, section)| {
             let text = format!(
                 "[providers.p]\nkind = '{named}'\nbase_url = 'http://{address}/v1'\nkeys = []\n\
-                 timeout = '1s'\n[models.m]\nprovider = 'p'\n"
+                 timeout = '1s'\n{section}\n[models.m]\nprovider = 'p'\n"
             );
             let config = GatewayConfig::parse("x.toml", &text).expect("a configuration");
             (kind, config.resolve_without_keys("m").expect("a model"))
@@ -143,6 +146,7 @@ impl Replies {
             providers: Providers::real().expect("an HTTP client"),
             answer,
             asks: asks.collect(),
+            key: SecretString::from("key".to_owned()),
             runtime,
         }
     }
@@ -227,7 +231,7 @@ async fn answer_to(mut connection: TcpStream, answer: &Mutex<Vec<u8>>) -> Option
 
 impl Target for Replies {
     fn input(&self, draw: &mut Draw) -> Vec<u8> {
-        let protocol = draw.below(5);
+        let protocol = draw.below(6);
         let mut input = vec![protocol as u8];
         if protocol == usize::from(PROSE) {
             input.extend(changed(draw, &self.prose, WORDS));
@@ -296,7 +300,8 @@ impl Target for Replies {
         let call = Call {
             model,
             request: &request,
-            key: None,
+            // Without one, Bedrock would want a signature.
+            key: Some(&self.key),
             required: &[],
             simulated_reply: None,
         };
