@@ -123,8 +123,12 @@ impl LimitStore for LimitsFile {
         false
     }
 
-    fn is_lost(&self, process: &str, _calls: &ProcessCalls, _now_ms: f64) -> bool {
-        !self.peers.is_alive(process)
+    fn is_lost(&self, process: &str, calls: &ProcessCalls, now_ms: f64) -> bool {
+        match calls.calls {
+            // Nothing is charged with it: no reason to look whether the process lives.
+            0 => calls.lost_at_ms <= now_ms,
+            _ => !self.peers.is_alive(process),
+        }
     }
 
     /// Takes a tenth of a millisecond, which is not worth a thread.

@@ -15,15 +15,15 @@ use crate::keys::KeyId;
 use crate::store_error::StoreError;
 
 /// A process without calls in flight is remembered for so long, in milliseconds.
-pub(super) const IDLE_STAYS_MS: f64 = 60_000.0;
+const IDLE_STAYS_MS: f64 = 60_000.0;
 
 /// The version of what was never read: that of no document.
-pub(super) const UNREAD: &str = "?";
+const UNREAD: &str = "?";
 
 /// What this process knows of a provider.
 pub(super) struct LimiterState {
-    pub scopes: HashMap<ScopeName, Known<Counts>>,
-    pub shares: HashMap<SharesName, Known<Shares>>,
+    scopes: HashMap<ScopeName, Known<Counts>>,
+    shares: HashMap<SharesName, Known<Shares>>,
     pub books: Books,
     /// Changes that were sent to the store.
     pub changes: u64,
@@ -32,11 +32,11 @@ pub(super) struct LimiterState {
 }
 
 /// A document as it was read last.
-pub(super) struct Known<T> {
-    pub content: T,
-    pub version: String,
+struct Known<T> {
+    content: T,
+    version: String,
     /// The store keeps it.
-    pub is_shared: bool,
+    is_shared: bool,
 }
 
 impl<T: Default> Default for Known<T> {
@@ -254,7 +254,7 @@ impl<T: Default + DeserializeOwned> Known<T> {
 }
 
 /// Adds a document to a draft, once.
-pub(super) fn draft<N: Clone + Eq + Hash, T: Clone + Default>(
+fn draft<N: Clone + Eq + Hash, T: Clone + Default>(
     known: &mut HashMap<N, Known<T>>,
     drafted: &mut Vec<Drafted<N, T>>,
     name: &N,
@@ -273,7 +273,7 @@ pub(super) fn draft<N: Clone + Eq + Hash, T: Clone + Default>(
 }
 
 /// Makes a draft what is known.
-pub(super) fn keep<N: Eq + Hash, T>(
+fn keep<N: Eq + Hash, T>(
     known: &mut HashMap<N, Known<T>>,
     drafted: &mut Vec<Drafted<N, T>>,
     version: &str,
@@ -290,11 +290,7 @@ pub(super) fn keep<N: Eq + Hash, T>(
     }
 }
 
-pub(super) fn document<N, T: Serialize>(
-    name: String,
-    drafted: &Drafted<N, T>,
-    known: &Known<T>,
-) -> Document {
+fn document<N, T: Serialize>(name: String, drafted: &Drafted<N, T>, known: &Known<T>) -> Document {
     Document {
         name,
         version: known.version.clone(),
@@ -302,14 +298,14 @@ pub(super) fn document<N, T: Serialize>(
     }
 }
 
-pub(super) fn scope_document((key, lane): &ScopeName) -> String {
+fn scope_document((key, lane): &ScopeName) -> String {
     match lane {
         None => format!("key:{}", key.as_str()),
         Some(lane) => format!("lane:{}:{lane}", key.as_str()),
     }
 }
 
-pub(super) fn shares_document(lane: &SharesName) -> String {
+fn shares_document(lane: &SharesName) -> String {
     match lane {
         None => "shares".to_owned(),
         Some(lane) => format!("shares:{lane}"),
@@ -317,7 +313,7 @@ pub(super) fn shares_document(lane: &SharesName) -> String {
 }
 
 /// Numbers and texts of ours always can be written.
-pub(super) fn json(content: &impl Serialize) -> String {
+fn json(content: &impl Serialize) -> String {
     serde_json::to_string(content).unwrap_or_default()
 }
 
