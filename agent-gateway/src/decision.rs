@@ -98,7 +98,7 @@ impl ReplyFormat {
 }
 
 /// What is asked of a model. Everything in here is part of the digest.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
     /// Name of a model in the gateway's configuration.
     pub model: String,
@@ -346,17 +346,13 @@ mod tests {
                 },
             ],
             temperature: Some(0.5),
-            top_p: None,
             max_output_tokens: Some(10),
             sampling_seed: Some(7),
             reply_format: Some(ReplyFormat {
                 name: "n".into(),
                 json_schema: "{}".into(),
             }),
-            fallback_models: Vec::new(),
-            reasoning_effort: None,
-            stop_sequences: Vec::new(),
-            logprobs: None,
+            ..Request::default()
         }
     }
 

@@ -48,15 +48,7 @@ mod tests {
                 role: Role::User,
                 content: content.into(),
             }],
-            temperature: None,
-            top_p: None,
-            max_output_tokens: None,
-            sampling_seed: None,
-            reply_format: None,
-            fallback_models: Vec::new(),
-            reasoning_effort: None,
-            stop_sequences: Vec::new(),
-            logprobs: None,
+            ..Request::default()
         };
         // cl100k counts 18, and some 4 around the message.
         assert!((22..=40).contains(&input_tokens(&request)));

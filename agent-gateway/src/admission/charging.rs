@@ -174,15 +174,8 @@ mod tests {
                 role: Role::User,
                 content: "x".repeat(characters),
             }],
-            temperature: None,
-            top_p: None,
             max_output_tokens: Some(most),
-            sampling_seed: None,
-            reply_format: None,
-            fallback_models: Vec::new(),
-            reasoning_effort: None,
-            stop_sequences: Vec::new(),
-            logprobs: None,
+            ..Request::default()
         }
     }
 

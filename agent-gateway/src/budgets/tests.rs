@@ -88,16 +88,7 @@ fn quote() -> Quote {
     };
     let request = Request {
         model: "m".into(),
-        messages: Vec::new(),
-        temperature: None,
-        top_p: None,
-        max_output_tokens: None,
-        sampling_seed: None,
-        reply_format: None,
-        fallback_models: Vec::new(),
-        reasoning_effort: None,
-        stop_sequences: Vec::new(),
-        logprobs: None,
+        ..Request::default()
     };
     Quote::new(&payer, &config.resolve("m").unwrap(), &request).unwrap()
 }

@@ -5,7 +5,6 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_agent_gateway::budgets::store::{
@@ -21,30 +20,20 @@ use agon_service_kit::clock::Clock;
 use agon_service_kit::folder::Folder;
 use async_trait::async_trait;
 
+use crate::ground::{Ground, ScratchFiles, contract};
 use crate::redis_server::RedisServer;
 use crate::support::until;
 
-/// A place where a budget store can be opened.
-#[async_trait]
-trait Ground: Sync {
-    async fn open(&self) -> Arc<dyn BudgetStore>;
-
-    /// Moves the clock on where it is ours; Redis has its own, which a test
-    /// waits for.
-    fn pass(&self, _time: Duration) {}
-}
-
+/// Files of one process, which may crash.
 struct EmbeddedGround {
-    folder: tempfile::TempDir,
-    now_ms: Arc<AtomicU64>,
+    files: ScratchFiles,
     ledger: parking_lot::Mutex<Option<Arc<EmbeddedLedger>>>,
 }
 
 impl EmbeddedGround {
     fn new() -> Self {
         Self {
-            folder: tempfile::tempdir().unwrap(),
-            now_ms: Arc::new(AtomicU64::new(1_000_000)),
+            files: ScratchFiles::new(),
             ledger: parking_lot::Mutex::default(),
         }
     }
@@ -73,50 +62,31 @@ fn open_ledger(path: &Path, clock: Clock) -> EmbeddedLedger {
 }
 
 #[async_trait]
-impl Ground for EmbeddedGround {
+impl Ground<dyn BudgetStore> for EmbeddedGround {
     async fn open(&self) -> Arc<dyn BudgetStore> {
         let ledger = {
             let mut open = self.ledger.lock();
-            let now_ms = Arc::clone(&self.now_ms);
-            let clock: Clock = Arc::new(move || now_ms.load(Ordering::SeqCst));
-            let path = self.folder.path().join("ledger.sqlite");
-            let ledger = open.get_or_insert_with(|| Arc::new(open_ledger(&path, clock)));
+            let (file, clock) = (self.files.file("ledger.sqlite"), self.files.clock());
+            let ledger = open.get_or_insert_with(|| Arc::new(open_ledger(&file, clock)));
             Arc::clone(ledger)
         };
         Arc::new(EmbeddedBudgetStore::open(&ledger).await.unwrap())
     }
 
     fn pass(&self, time: Duration) {
-        let ms = u64::try_from(time.as_millis()).unwrap();
-        self.now_ms.fetch_add(ms, Ordering::SeqCst);
+        self.files.move_clock(time);
     }
 }
 
 #[async_trait]
-impl Ground for RedisServer {
+impl Ground<dyn BudgetStore> for RedisServer {
     async fn open(&self) -> Arc<dyn BudgetStore> {
         Arc::new(RedisBudgetStore::new(self.connection().await))
     }
 }
 
-macro_rules! contract {
-    ($($claim:ident),* $(,)?) => {
-        mod embedded {
-            $(#[tokio::test]
-            async fn $claim() {
-                super::$claim(&super::EmbeddedGround::new()).await;
-            })*
-        }
-        mod redis {
-            $(#[tokio::test]
-            async fn $claim() {
-                super::$claim(&crate::redis_server::RedisServer::start().await).await;
-            })*
-        }
-    };
-}
-
 contract!(
+    EmbeddedGround::new();
     hold_is_for_the_most_and_settled_for_what_it_cost,
     call_that_may_fit_later_waits_and_one_that_cannot_is_told_why,
     smaller_of_two_budgets_binds_and_neither_is_touched_alone,
@@ -219,7 +189,7 @@ fn cost_of(rows: &[CostRow]) -> u64 {
     rows.iter().map(|row| row.cost.0).sum()
 }
 
-async fn hold_is_for_the_most_and_settled_for_what_it_cost(ground: &dyn Ground) {
+async fn hold_is_for_the_most_and_settled_for_what_it_cost(ground: &dyn Ground<dyn BudgetStore>) {
     let store = ground.open().await;
     let granted = reserve(&*store, hold(1, 60, Some(100), Some(80))).await;
     assert_eq!(granted, HoldVerdict::Granted);
@@ -246,7 +216,9 @@ async fn hold_is_for_the_most_and_settled_for_what_it_cost(ground: &dyn Ground) 
     assert_eq!(standings, expected);
 }
 
-async fn call_that_may_fit_later_waits_and_one_that_cannot_is_told_why(ground: &dyn Ground) {
+async fn call_that_may_fit_later_waits_and_one_that_cannot_is_told_why(
+    ground: &dyn Ground<dyn BudgetStore>,
+) {
     let store = ground.open().await;
     reserve(&*store, hold(1, 60, Some(100), None)).await;
     assert_eq!(
@@ -272,7 +244,9 @@ async fn call_that_may_fit_later_waits_and_one_that_cannot_is_told_why(ground: &
     assert_eq!(never, HoldVerdict::Spent(shortage));
 }
 
-async fn smaller_of_two_budgets_binds_and_neither_is_touched_alone(ground: &dyn Ground) {
+async fn smaller_of_two_budgets_binds_and_neither_is_touched_alone(
+    ground: &dyn Ground<dyn BudgetStore>,
+) {
     let store = ground.open().await;
     reserve(&*store, hold(1, 50, Some(1_000), Some(100))).await;
     let waits = reserve(&*store, hold(2, 60, Some(1_000), Some(100))).await;
@@ -291,7 +265,9 @@ async fn smaller_of_two_budgets_binds_and_neither_is_touched_alone(ground: &dyn 
     assert_eq!(reserve(&*store, other).await, wait_for_team());
 }
 
-async fn attempt_is_held_and_charged_once_however_often_it_is_said(ground: &dyn Ground) {
+async fn attempt_is_held_and_charged_once_however_often_it_is_said(
+    ground: &dyn Ground<dyn BudgetStore>,
+) {
     let store = ground.open().await;
     for _ in 0..3 {
         let again = reserve(&*store, hold(1, 60, Some(100), None)).await;
@@ -307,7 +283,7 @@ async fn attempt_is_held_and_charged_once_however_often_it_is_said(ground: &dyn 
     assert_eq!(rows(&*store).await[0].calls, 2);
 }
 
-async fn released_hold_costs_nothing(ground: &dyn Ground) {
+async fn released_hold_costs_nothing(ground: &dyn Ground<dyn BudgetStore>) {
     let store = ground.open().await;
     reserve(&*store, hold(1, 60, Some(100), Some(100))).await;
     for _ in 0..2 {
@@ -319,7 +295,9 @@ async fn released_hold_costs_nothing(ground: &dyn Ground) {
     assert!(rows(&*store).await.is_empty());
 }
 
-async fn hold_of_nothing_is_settled_released_and_given_up_for_lost(ground: &dyn Ground) {
+async fn hold_of_nothing_is_settled_released_and_given_up_for_lost(
+    ground: &dyn Ground<dyn BudgetStore>,
+) {
     let store = ground.open().await;
     for number in 1..5 {
         let mut nothing = hold(number, 0, Some(100), Some(100));
@@ -339,7 +317,9 @@ async fn hold_of_nothing_is_settled_released_and_given_up_for_lost(ground: &dyn 
     assert_eq!(rows(&*store).await[0].calls, 2);
 }
 
-async fn looking_tells_what_reserving_would_and_holds_nothing(ground: &dyn Ground) {
+async fn looking_tells_what_reserving_would_and_holds_nothing(
+    ground: &dyn Ground<dyn BudgetStore>,
+) {
     let store = ground.open().await;
     let look = async |number, most| {
         let hold = hold(number, most, Some(100), Some(100));
@@ -354,7 +334,7 @@ async fn looking_tells_what_reserving_would_and_holds_nothing(ground: &dyn Groun
     assert_eq!(team(&*store).await, (60, 0));
 }
 
-async fn raised_and_lowered_budgets_count_at_once(ground: &dyn Ground) {
+async fn raised_and_lowered_budgets_count_at_once(ground: &dyn Ground<dyn BudgetStore>) {
     let store = ground.open().await;
     store.settle(&bill(1, Some(100))).await.unwrap();
     let spent = reserve(&*store, hold(2, 1, Some(100), None)).await;
@@ -371,7 +351,7 @@ async fn raised_and_lowered_budgets_count_at_once(ground: &dyn Ground) {
     );
 }
 
-async fn spending_without_a_budget_counts_under_a_later_one(ground: &dyn Ground) {
+async fn spending_without_a_budget_counts_under_a_later_one(ground: &dyn Ground<dyn BudgetStore>) {
     let store = ground.open().await;
     for number in 0..5 {
         store.settle(&bill(number, Some(10))).await.unwrap();
@@ -384,7 +364,9 @@ async fn spending_without_a_budget_counts_under_a_later_one(ground: &dyn Ground)
     );
 }
 
-async fn hold_of_the_dead_is_spent_in_full_and_corrected_if_they_were_not(ground: &dyn Ground) {
+async fn hold_of_the_dead_is_spent_in_full_and_corrected_if_they_were_not(
+    ground: &dyn Ground<dyn BudgetStore>,
+) {
     let store = ground.open().await;
     for number in [1, 2] {
         let mut short = hold(number, 40, Some(100), Some(200));
@@ -420,7 +402,7 @@ async fn hold_of_the_dead_is_spent_in_full_and_corrected_if_they_were_not(ground
     assert_eq!(rows(&*store).await[0].calls, 1);
 }
 
-async fn rows_are_kept_by_day_team_experiment_and_model(ground: &dyn Ground) {
+async fn rows_are_kept_by_day_team_experiment_and_model(ground: &dyn Ground<dyn BudgetStore>) {
     let store = ground.open().await;
     let day = |text: &str| -> Day { text.parse().unwrap() };
     let mut number = 0;
@@ -533,7 +515,7 @@ async fn rows_are_kept_by_day_team_experiment_and_model(ground: &dyn Ground) {
     assert_eq!(count(of_both).await, 3);
 }
 
-async fn awkward_names_and_absurd_numbers_are_kept_apart(ground: &dyn Ground) {
+async fn awkward_names_and_absurd_numbers_are_kept_apart(ground: &dyn Ground<dyn BudgetStore>) {
     let store = ground.open().await;
     let names = [
         "a/b",
@@ -587,7 +569,7 @@ async fn awkward_names_and_absurd_numbers_are_kept_apart(ground: &dyn Ground) {
     assert_eq!(never, HoldVerdict::Granted);
 }
 
-async fn thousand_reservers_at_once_never_overspend(ground: &dyn Ground) {
+async fn thousand_reservers_at_once_never_overspend(ground: &dyn Ground<dyn BudgetStore>) {
     let store = ground.open().await;
     const BUDGET: u64 = 10_000;
     let calls = (0..1_000_u64).map(|number| {
@@ -632,7 +614,9 @@ struct UnderWay {
     lost: bool,
 }
 
-async fn random_interleavings_never_overspend_and_lose_no_cost(ground: &dyn Ground) {
+async fn random_interleavings_never_overspend_and_lose_no_cost(
+    ground: &dyn Ground<dyn BudgetStore>,
+) {
     const BUDGETS: [u64; 2] = [2_000, 700];
     let store = ground.open().await;
     for seed in 0..8_u64 {
@@ -710,7 +694,7 @@ async fn hold_of_a_crashed_process_is_spent_when_the_file_is_opened_again() {
 #[tokio::test]
 async fn settlements_are_remembered_as_bits_that_expire() {
     let server = RedisServer::start().await;
-    let store = server.open().await;
+    let store: Arc<dyn BudgetStore> = server.open().await;
     for number in [0, 1, 9, 1 << 20, (1 << 20) + 1] {
         store.settle(&bill(number, Some(1))).await.unwrap();
     }

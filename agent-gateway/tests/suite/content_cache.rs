@@ -18,73 +18,31 @@ use agon_proto::v1::{DecideResponse, ListDecisionsRequest};
 use async_trait::async_trait;
 use futures_util::future::join_all;
 
+use crate::ground::{Ground, ScratchFiles, contract};
 use crate::redis_server::RedisServer;
 use crate::support::{client, config, embedded, gateway, request, until};
 
-/// A place where a cache can be opened, again and again.
 #[async_trait]
-trait Ground: Sync {
-    async fn open(&self) -> Arc<dyn ContentCache>;
-
-    /// Moves the clock on where it is ours; Redis has its own, which a test
-    /// waits for.
-    fn pass(&self, _time: Duration) {}
-}
-
-struct EmbeddedGround {
-    folder: tempfile::TempDir,
-    now_ms: Arc<AtomicU64>,
-}
-
-impl EmbeddedGround {
-    fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-            now_ms: Arc::new(AtomicU64::new(1_000_000)),
-        }
-    }
-}
-
-#[async_trait]
-impl Ground for EmbeddedGround {
+impl Ground<dyn ContentCache> for ScratchFiles {
     async fn open(&self) -> Arc<dyn ContentCache> {
-        let now_ms = Arc::clone(&self.now_ms);
-        let clock = Arc::new(move || now_ms.load(Ordering::SeqCst));
-        let path = self.folder.path().join("cache.sqlite");
-        Arc::new(EmbeddedContentCache::at_with_clock(&path, clock))
+        let file = self.file("cache.sqlite");
+        Arc::new(EmbeddedContentCache::at_with_clock(&file, self.clock()))
     }
 
     fn pass(&self, time: Duration) {
-        let ms = u64::try_from(time.as_millis()).unwrap();
-        self.now_ms.fetch_add(ms, Ordering::SeqCst);
+        self.move_clock(time);
     }
 }
 
 #[async_trait]
-impl Ground for RedisServer {
+impl Ground<dyn ContentCache> for RedisServer {
     async fn open(&self) -> Arc<dyn ContentCache> {
         Arc::new(RedisContentCache::new(self.connection().await))
     }
 }
 
-macro_rules! contract {
-    ($($claim:ident),* $(,)?) => {
-        mod in_a_file {
-            $(#[tokio::test]
-            async fn $claim() {
-                super::$claim(&super::EmbeddedGround::new()).await;
-            })*
-        }
-        mod in_redis {
-            $(#[tokio::test]
-            async fn $claim() {
-                super::$claim(&crate::redis_server::RedisServer::start().await).await;
-            })*
-        }
-    };
-}
-
 contract!(
+    ScratchFiles::new();
     what_is_kept_is_found_again_also_after_reopening,
     first_answer_stands_until_it_expires,
     keys_do_not_touch_each_other,
@@ -100,14 +58,9 @@ fn question(content: &str) -> Request {
             content: content.to_owned(),
         }],
         temperature: Some(0.5),
-        top_p: None,
         max_output_tokens: Some(10),
         sampling_seed: Some(1),
-        reply_format: None,
-        fallback_models: Vec::new(),
-        reasoning_effort: None,
-        stop_sequences: Vec::new(),
-        logprobs: None,
+        ..Request::default()
     }
 }
 
@@ -132,7 +85,7 @@ fn decision(reply: &str) -> Decision {
     }
 }
 
-async fn what_is_kept_is_found_again_also_after_reopening(ground: &dyn Ground) {
+async fn what_is_kept_is_found_again_also_after_reopening(ground: &dyn Ground<dyn ContentCache>) {
     let cache = ground.open().await;
     assert_eq!(cache.find(&key("a")).await.unwrap(), None);
     let kept = decision("a\nb \u{1F600} '\"");
@@ -143,7 +96,7 @@ async fn what_is_kept_is_found_again_also_after_reopening(ground: &dyn Ground) {
     assert_eq!(again.find(&key("a")).await.unwrap(), Some(kept));
 }
 
-async fn first_answer_stands_until_it_expires(ground: &dyn Ground) {
+async fn first_answer_stands_until_it_expires(ground: &dyn Ground<dyn ContentCache>) {
     let cache = ground.open().await;
     let short = Duration::from_millis(300);
     cache.keep(&key("a"), &decision("1"), short).await.unwrap();
@@ -169,7 +122,7 @@ fn origin(endpoint: &str, model: &str) -> Origin {
     }
 }
 
-async fn keys_do_not_touch_each_other(ground: &dyn Ground) {
+async fn keys_do_not_touch_each_other(ground: &dyn Ground<dyn ContentCache>) {
     let cache = ground.open().await;
     let of = |seed, provider, model, replicate| {
         let mut question = question("a");

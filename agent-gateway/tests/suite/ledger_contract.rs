@@ -4,80 +4,37 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agon_agent_gateway::decision::{Decision, DecisionAddress, RequestDigest, Usage};
 use agon_agent_gateway::ledger::{Claim, EmbeddedLedger, Ledger, RedisLedger};
 use async_trait::async_trait;
 
+use crate::ground::{Ground, ScratchFiles, contract};
 use crate::redis_server::RedisServer;
 use crate::support::until;
 
-/// A place where a ledger can be opened, again and again.
 #[async_trait]
-trait Ground: Sync {
-    async fn open(&self) -> Arc<dyn Ledger>;
-
-    /// Moves the clock on where it is ours; Redis has its own, which a test
-    /// waits for.
-    fn pass(&self, _time: Duration) {}
-}
-
-struct EmbeddedGround {
-    folder: tempfile::TempDir,
-    now_ms: Arc<AtomicU64>,
-}
-
-impl EmbeddedGround {
-    fn new() -> Self {
-        Self {
-            folder: tempfile::tempdir().unwrap(),
-            now_ms: Arc::new(AtomicU64::new(1_000_000)),
-        }
-    }
-}
-
-#[async_trait]
-impl Ground for EmbeddedGround {
+impl Ground<dyn Ledger> for ScratchFiles {
     async fn open(&self) -> Arc<dyn Ledger> {
-        let now_ms = Arc::clone(&self.now_ms);
-        let clock = Arc::new(move || now_ms.load(Ordering::SeqCst));
-        let path = self.folder.path().join("ledger.sqlite");
-        Arc::new(EmbeddedLedger::open_with_clock(&path, clock).unwrap())
+        let file = self.file("ledger.sqlite");
+        Arc::new(EmbeddedLedger::open_with_clock(&file, self.clock()).unwrap())
     }
 
     fn pass(&self, time: Duration) {
-        let ms = u64::try_from(time.as_millis()).unwrap();
-        self.now_ms.fetch_add(ms, Ordering::SeqCst);
+        self.move_clock(time);
     }
 }
 
 #[async_trait]
-impl Ground for RedisServer {
+impl Ground<dyn Ledger> for RedisServer {
     async fn open(&self) -> Arc<dyn Ledger> {
         Arc::new(RedisLedger::new(self.connection().await))
     }
 }
 
-macro_rules! contract {
-    ($($claim:ident),* $(,)?) => {
-        mod embedded {
-            $(#[tokio::test]
-            async fn $claim() {
-                super::$claim(&super::EmbeddedGround::new()).await;
-            })*
-        }
-        mod redis {
-            $(#[tokio::test]
-            async fn $claim() {
-                super::$claim(&crate::redis_server::RedisServer::start().await).await;
-            })*
-        }
-    };
-}
-
 contract!(
+    ScratchFiles::new();
     unknown_address_is_granted_and_filled,
     other_request_is_a_conflict_naming_the_first,
     first_recording_stands,
@@ -128,7 +85,7 @@ fn decision(reply: &str) -> Decision {
     }
 }
 
-async fn unknown_address_is_granted_and_filled(ground: &dyn Ground) {
+async fn unknown_address_is_granted_and_filled(ground: &dyn Ground<dyn Ledger>) {
     let ledger = ground.open().await;
     let place = address("s", 0, 0);
     assert_eq!(
@@ -141,7 +98,7 @@ async fn unknown_address_is_granted_and_filled(ground: &dyn Ground) {
     assert_eq!(again, Claim::Recorded(filled));
 }
 
-async fn other_request_is_a_conflict_naming_the_first(ground: &dyn Ground) {
+async fn other_request_is_a_conflict_naming_the_first(ground: &dyn Ground<dyn Ledger>) {
     let ledger = ground.open().await;
     let place = address("s", 0, 0);
     ledger.record(&place, decision("a")).await.unwrap();
@@ -149,7 +106,7 @@ async fn other_request_is_a_conflict_naming_the_first(ground: &dyn Ground) {
     assert_eq!(other, Claim::Conflict(digest("d")));
 }
 
-async fn first_recording_stands(ground: &dyn Ground) {
+async fn first_recording_stands(ground: &dyn Ground<dyn Ledger>) {
     let ledger = ground.open().await;
     let place = address("s", 0, 0);
     ledger.record(&place, decision("first")).await.unwrap();
@@ -159,7 +116,7 @@ async fn first_recording_stands(ground: &dyn Ground) {
     assert_eq!(kept, Claim::Recorded(decision("first")));
 }
 
-async fn list_is_in_order_of_seat_and_index(ground: &dyn Ground) {
+async fn list_is_in_order_of_seat_and_index(ground: &dyn Ground<dyn Ledger>) {
     let ledger = ground.open().await;
     for (seat, index) in [(10, 0), (2, 11), (2, 9), (0, 100)] {
         let place = address("s", seat, index);
@@ -200,7 +157,7 @@ async fn until_gone(ledger: &dyn Ledger, session: &str) {
     .await;
 }
 
-async fn forgetting_deletes_only_what_is_named(ground: &dyn Ground) {
+async fn forgetting_deletes_only_what_is_named(ground: &dyn Ground<dyn Ledger>) {
     let ledger = ground.open().await;
     record_sessions(&*ledger, &["a", "b", "c"]).await;
     for _ in 0..2 {
@@ -224,7 +181,7 @@ async fn forgetting_deletes_only_what_is_named(ground: &dyn Ground) {
     }
 }
 
-async fn forgotten_session_is_readable_until_its_grace_is_over(ground: &dyn Ground) {
+async fn forgotten_session_is_readable_until_its_grace_is_over(ground: &dyn Ground<dyn Ledger>) {
     let ledger = ground.open().await;
     record_sessions(&*ledger, &["long", "short"]).await;
     forget(&*ledger, &["long"], HOUR).await;
@@ -244,7 +201,7 @@ async fn forgotten_session_is_readable_until_its_grace_is_over(ground: &dyn Grou
     assert_eq!(ledger.list("long").await.unwrap().len(), 1);
 }
 
-async fn forgetting_again_never_lengthens_the_grace(ground: &dyn Ground) {
+async fn forgetting_again_never_lengthens_the_grace(ground: &dyn Ground<dyn Ledger>) {
     let ledger = ground.open().await;
     record_sessions(&*ledger, &["s", "t"]).await;
     forget(&*ledger, &["s"], Duration::from_millis(300)).await;
@@ -256,7 +213,7 @@ async fn forgetting_again_never_lengthens_the_grace(ground: &dyn Ground) {
     until_gone(&*ledger, "t").await;
 }
 
-async fn decisions_survive_reopening(ground: &dyn Ground) {
+async fn decisions_survive_reopening(ground: &dyn Ground<dyn Ledger>) {
     let ledger = ground.open().await;
     ledger
         .record(&address("s", 0, 0), decision("kept"))
@@ -268,7 +225,7 @@ async fn decisions_survive_reopening(ground: &dyn Ground) {
     assert_eq!(listed, [(address("s", 0, 0), decision("kept"))]);
 }
 
-async fn many_recordings_at_once_all_stand(ground: &dyn Ground) {
+async fn many_recordings_at_once_all_stand(ground: &dyn Ground<dyn Ledger>) {
     let ledger = ground.open().await;
     let recordings = (0..2_000).map(|index| {
         let ledger = Arc::clone(&ledger);
@@ -284,7 +241,7 @@ async fn many_recordings_at_once_all_stand(ground: &dyn Ground) {
     assert_eq!(ledger.list("s").await.unwrap().len(), 2_000);
 }
 
-async fn claim_can_be_taken_again_by_its_holder(ground: &dyn Ground) {
+async fn claim_can_be_taken_again_by_its_holder(ground: &dyn Ground<dyn Ledger>) {
     let ledger = ground.open().await;
     let place = address("s", 0, 0);
     for _ in 0..2 {
@@ -351,7 +308,7 @@ async fn claim_of_a_dead_holder_passes_on_but_not_while_it_renews() {
 
 #[tokio::test]
 async fn forgotten_while_away_is_deleted_at_the_next_opening() {
-    let ground = EmbeddedGround::new();
+    let ground = ScratchFiles::new();
     let ledger = ground.open().await;
     let sessions: Vec<String> = (0..250).map(|number| format!("s{number}")).collect();
     let sessions: Vec<&str> = sessions.iter().map(String::as_str).collect();
@@ -359,14 +316,14 @@ async fn forgotten_while_away_is_deleted_at_the_next_opening() {
     forget(&*ledger, &sessions, HOUR).await;
     ledger.close().await;
     drop(ledger);
-    ground.pass(HOUR);
+    ground.move_clock(HOUR);
     let ledger = ground.open().await;
     // More than one look deletes; every wake goes on with the rest.
     for session in sessions {
         until_gone(&*ledger, session).await;
     }
     ledger.close().await;
-    let file = rusqlite::Connection::open(ground.folder.path().join("ledger.sqlite")).unwrap();
+    let file = rusqlite::Connection::open(ground.file("ledger.sqlite")).unwrap();
     for table in ["decisions", "forgotten"] {
         let count = format!("SELECT count(*) FROM {table}");
         let left: i64 = file.query_row(&count, [], |row| row.get(0)).unwrap();

@@ -12,6 +12,7 @@ mod doors;
 mod doors_decisions;
 mod doors_http;
 mod failover;
+mod ground;
 mod health;
 mod hedging;
 mod http;

@@ -287,15 +287,7 @@ impl Target for Replies {
                 role: Role::User,
                 content: "hi".to_owned(),
             }],
-            temperature: None,
-            top_p: None,
-            max_output_tokens: None,
-            sampling_seed: None,
-            reply_format: None,
-            fallback_models: Vec::new(),
-            reasoning_effort: None,
-            stop_sequences: Vec::new(),
-            logprobs: None,
+            ..Request::default()
         };
         let call = Call {
             model,

@@ -23,15 +23,7 @@ fn request(content: &str) -> Request {
             role: Role::User,
             content: content.into(),
         }],
-        temperature: None,
-        top_p: None,
-        max_output_tokens: None,
-        sampling_seed: None,
-        reply_format: None,
-        fallback_models: Vec::new(),
-        reasoning_effort: None,
-        stop_sequences: Vec::new(),
-        logprobs: None,
+        ..Request::default()
     }
 }
 
