@@ -1,4 +1,4 @@
-//! The content cache: answers by what was asked, whoever asked, with the
+//! The content cache: answers by what was asked, whoever of a team asked, with the
 //! replicate index in the key, so that repeats stay independent. Owns the key,
 //! which answers are fit to be kept, and the contract of both back ends. Refuses
 //! to be asked when the caller did not ask for it. Called by
@@ -47,8 +47,8 @@ impl ContentKey {
     /// The key of a request. The sampling seed is left out, because it is
     /// derived from the address; `origin` is who is asked in the end, because a
     /// name may be configured differently tomorrow.
-    pub fn new(request: &Request, origin: &Origin, replicate: u64) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("agon agent-gateway content cache 2");
+    pub fn new(request: &Request, origin: &Origin, team: &str, replicate: u64) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("agon agent-gateway content cache 3");
         let digest = request.digest_without_seed();
         let kind = &origin.provider_kind;
         for part in [
@@ -56,6 +56,7 @@ impl ContentKey {
             kind,
             &origin.endpoint,
             &origin.provider_model,
+            team,
         ] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());

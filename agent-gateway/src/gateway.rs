@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
+use agon_identity::gate::Gate;
 use agon_service_kit::complaint::Complaint;
 use agon_service_kit::secrets::shown_address;
 use agon_service_kit::server::Listener;
@@ -17,7 +18,7 @@ use tokio::sync::watch;
 
 use crate::config::GatewayConfig;
 use crate::deciding::{Decider, LostAnswers, ProviderCalls, Recorder, SharedCache};
-use crate::doors::http::{self, HttpDoorError, TeamTokens};
+use crate::doors::http;
 
 use crate::budgets::Budgets;
 use crate::learnt_store::LearntStore;
@@ -95,7 +96,6 @@ pub struct Gateway {
     decider: Arc<Decider>,
     reloads: Arc<Reloads>,
     tasks: Tasks,
-    team_tokens: Arc<TeamTokens>,
     store_answers: watch::Receiver<bool>,
 }
 
@@ -171,12 +171,10 @@ impl Gateway {
         if let Some(store) = &decider.learnt_store {
             tasks.spawn(TaskKind::UPKEEP, "learnt store", Arc::clone(store).run());
         }
-        let team_tokens = Arc::default();
-        let reloads = Reloads::new(Arc::clone(&decider), Arc::clone(&team_tokens));
+        let reloads = Reloads::new(Arc::clone(&decider));
         Ok(Self {
             decider,
             reloads: Arc::new(reloads),
-            team_tokens,
             store_answers,
             tasks,
         })
@@ -190,12 +188,9 @@ impl Gateway {
     }
 
     /// Serves the HTTP door until shutdown; requests that wait for quota are sent away then.
-    ///
-    /// # Errors
-    /// Nobody could be told apart from anybody, or a token cannot be read.
-    pub fn serve_http(&self, tasks: &Tasks, listener: Listener) -> Result<(), HttpDoorError> {
-        let (decider, team_tokens) = (Arc::clone(&self.decider), Arc::clone(&self.team_tokens));
-        http::serve(tasks, decider, team_tokens, self.store_answers(), listener)
+    pub fn serve_http(&self, tasks: &Tasks, listener: Listener, gate: Gate) {
+        let decider = Arc::clone(&self.decider);
+        http::serve(tasks, decider, gate, self.store_answers(), listener);
     }
 
     /// Puts a configuration to use from the next admission on; calls that wait

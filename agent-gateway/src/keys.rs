@@ -1,5 +1,4 @@
-//! Keys: where one is found, reading it, and the pool of one provider with the
-//! state of each key. A value lives in a wrapper that cannot be printed and
+//! Keys: the pool of one provider with the state of each key. A value lives in a wrapper that cannot be printed and
 //! leaves it only as a request header. Called by `config.rs`, `deciding.rs`
 //! and `status.rs`.
 
@@ -7,108 +6,23 @@ mod entry;
 mod quarantine;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use agon_outlets::InLine as _;
-use agon_service_kit::files::read_whole;
-use agon_service_kit::secrets;
+use agon_service_kit::secret_source::SecretSourceError;
 use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
-use serde::Deserialize;
 
 pub use entry::{KeyEntry, KeyForm};
 pub use quarantine::Quarantine;
 
-/// Keys have some hundred characters, tokens of clouds some thousand.
-const MOST_KEY_BYTES: u64 = 1 << 16;
-
-/// Where a key is found; never the key itself.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum KeySource {
-    /// An environment variable.
-    Env(String),
-    /// A file whose content, without surrounding white space, is the key.
-    File(PathBuf),
-}
-
-impl fmt::Display for KeySource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            KeySource::Env(name) => write!(f, "env {name}"),
-            KeySource::File(path) => write!(f, "file {}", path.in_line()),
-        }
-    }
-}
-
-impl KeySource {
-    /// What stands there.
-    fn text(&self) -> Result<String, KeyError> {
-        Ok(match self {
-            KeySource::Env(name) => {
-                std::env::var(name).map_err(|_| KeyError::NotSet { name: name.clone() })?
-            }
-            KeySource::File(path) => {
-                let read = read_whole(path, MOST_KEY_BYTES).and_then(|bytes| {
-                    String::from_utf8(bytes).map_err(|_| io::Error::other("it is no text"))
-                });
-                read.map_err(|source| KeyError::Unreadable {
-                    path: path.in_line().to_string(),
-                    source,
-                })?
-            }
-        })
-    }
-
-    /// Reads a key that becomes a header.
-    pub fn read(&self) -> Result<SecretString, KeyError> {
-        let text = self.text()?;
-        let key = text.trim();
-        if key.is_empty() {
-            return Err(KeyError::Empty {
-                key_source: self.to_string(),
-            });
-        }
-        // A key becomes a header; found out here, it is told with its source.
-        if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(KeyError::Malformed {
-                key_source: self.to_string(),
-            });
-        }
-        secrets::keep(key);
-        Ok(SecretString::from(key.to_owned()))
-    }
-}
-
 /// Why a key could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    /// The environment variable is not there.
-    #[error("environment variable {name} is not set")]
-    NotSet {
-        /// Its name.
-        name: String,
-    },
-    /// The file is not there or not ours to read.
-    #[error("key file {path} cannot be read")]
-    Unreadable {
-        /// Its path.
-        path: String,
-        /// What the system says.
-        #[source]
-        source: io::Error,
-    },
-    /// There is nothing in it.
-    #[error("the key in {key_source} is empty")]
-    Empty {
-        /// Where it was looked for.
-        key_source: String,
-    },
+    /// It is not where it is said to be, or it cannot be a key.
+    #[error(transparent)]
+    Source(#[from] SecretSourceError),
     /// It is no service account.
     #[error(
         "{key_source} holds no service account of Google's (JSON with a private_key and a token_uri)"
@@ -124,12 +38,6 @@ pub enum KeyError {
         key_source: String,
         /// Where it was found before.
         other: String,
-    },
-    /// It cannot be sent as a header.
-    #[error("the key in {key_source} holds white space or unprintable characters")]
-    Malformed {
-        /// Where it was found.
-        key_source: String,
     },
 }
 
@@ -417,13 +325,15 @@ impl Drop for InFlight<'_> {
 
 #[cfg(test)]
 mod tests {
+    use agon_service_kit::secret_source::SecretSource;
+
     use super::*;
 
-    fn file_with(text: &str) -> (tempfile::TempDir, KeySource) {
+    fn file_with(text: &str) -> (tempfile::TempDir, SecretSource) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key");
         std::fs::write(&path, text).unwrap();
-        (folder, KeySource::File(path))
+        (folder, SecretSource::File(path))
     }
 
     #[test]
@@ -450,7 +360,7 @@ mod tests {
     fn keys_of_an_account_are_counted_together_and_others_by_themselves() {
         let of = |account: Option<&str>, key: &str| {
             let entry = KeyEntry {
-                source: KeySource::Env(String::new()),
+                source: SecretSource::Env(String::new()),
                 account: account.map(str::to_owned),
                 form: KeyForm::default(),
             };
@@ -469,7 +379,7 @@ mod tests {
     fn key_under_two_accounts_is_told_with_both_places() {
         let (_one, first) = file_with("sk-1");
         let (_two, second) = file_with("sk-1");
-        let entry = |source: &KeySource, account: &str| KeyEntry {
+        let entry = |source: &SecretSource, account: &str| KeyEntry {
             source: source.clone(),
             account: Some(account.to_owned()),
             form: KeyForm::default(),
@@ -496,7 +406,7 @@ mod tests {
         assert_eq!(out.reason, "401");
         drop(call);
         assert_eq!(after.keys()[1].counters.read(), [0, 1]);
-        let KeySource::File(path) = &first else {
+        let SecretSource::File(path) = &first else {
             unreachable!("the source is a file");
         };
         std::fs::write(path, "sk-3").unwrap();
@@ -508,7 +418,7 @@ mod tests {
     #[test]
     fn unreadable_keys_say_where_they_were_looked_for() {
         let sources = [
-            KeySource::Env("AGON_TEST_NO_SUCH_KEY".into()).into(),
+            SecretSource::Env("AGON_TEST_NO_SUCH_KEY".into()).into(),
             file_with("").1.into(),
         ];
         let (pool, errors) = KeyPool::read("p", &sources);

@@ -7,6 +7,7 @@
 //! behind a trait (embedded, Redis); providers sit behind a trait of their own. What is public
 //! beside [`Gateway`] and its configuration is there for tests of those traits. Nothing here knows games, sessions or agents.
 
+pub mod access;
 pub mod admission;
 pub mod budgets;
 mod caller;

@@ -18,7 +18,6 @@ use tokio::sync::Notify;
 
 use crate::config::{ConfigError, GatewayConfig};
 use crate::deciding::Decider;
-use crate::doors::http::{TeamTokens, TokenError};
 use crate::metrics;
 use crate::routes::AdoptError;
 
@@ -40,9 +39,6 @@ pub enum ReloadError {
         /// Its path.
         file: String,
     },
-    /// A token of a team cannot be used.
-    #[error(transparent)]
-    Token(#[from] TokenError),
     /// It cannot be put in the place of the one in use.
     #[error(transparent)]
     Adopt(#[from] AdoptError),
@@ -51,17 +47,15 @@ pub enum ReloadError {
 /// Exchanges the configuration in use.
 pub(crate) struct Reloads {
     decider: Arc<Decider>,
-    team_tokens: Arc<TeamTokens>,
     fault: Mutex<String>,
     asked: Notify,
 }
 
 impl Reloads {
     /// For the gateway of this decider.
-    pub fn new(decider: Arc<Decider>, team_tokens: Arc<TeamTokens>) -> Self {
+    pub fn new(decider: Arc<Decider>) -> Self {
         Self {
             decider,
-            team_tokens,
             fault: Mutex::default(),
             asked: Notify::new(),
         }
@@ -73,10 +67,7 @@ impl Reloads {
     }
 
     pub fn adopt(&self, config: GatewayConfig) -> Result<Vec<String>, ReloadError> {
-        let tokens = self.team_tokens.prepare(&config)?;
-        let mut changed = self.decider.routes.adopt(config)?;
-        changed.extend(self.team_tokens.put(tokens));
-        Ok(changed)
+        Ok(self.decider.routes.adopt(config)?)
     }
 
     /// See `Gateway::follow`.

@@ -7,12 +7,13 @@ mod slim;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use agon_identity::holder::Holder;
 use agon_proto::v1::agent_gateway_service_server::AgentGatewayService;
 use agon_proto::v1::{
     AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse,
     DescribeModelsRequest, DescribeModelsResponse, ForgetLearntRequest, ForgetLearntResponse,
     ForgetSessionRequest, ForgetSessionResponse, GetGatewayStatusRequest, GetGatewayStatusResponse,
-    ListCostsRequest, ListCostsResponse, ListDecisionsRequest, ListDecisionsResponse,
+    KeyStatus, ListCostsRequest, ListCostsResponse, ListDecisionsRequest, ListDecisionsResponse,
     ReviveKeysRequest, ReviveKeysResponse, RevivedKey, WatchDoorRequest, WatchDoorResponse,
 };
 use agon_service_kit::clock::millis;
@@ -158,10 +159,15 @@ impl AgentGatewayService for GatewayService {
         wire: Request<GetGatewayStatusRequest>,
     ) -> Result<Response<GetGatewayStatusResponse>, Status> {
         let decider = &self.decider;
-        let numbers = decider.tallies.numbers(&wire.into_inner().experiment_id);
+        let holder = Holder::of(wire.extensions());
+        let experiment = wire.into_inner().experiment_id;
+        let numbers = match (holder.team(), experiment.is_empty()) {
+            (Some(team), true) => decider.tallies.of_team(team),
+            _ => decider.tallies.numbers(&holder.kept_name(&experiment)),
+        };
         let keys = keys::of(decider).await;
         let keys = keys.map_err(|error| status(ErrorClass::Unavailable, &error))?;
-        Ok(Response::new(GetGatewayStatusResponse {
+        let response = GetGatewayStatusResponse {
             decided: numbers.decided,
             answered_from_ledger: numbers.from_ledger,
             waiting_for_quota: numbers.waiting,
@@ -179,6 +185,10 @@ impl AgentGatewayService for GatewayService {
                 .into_iter()
                 .map(wire::write_learnt)
                 .collect(),
+        };
+        Ok(Response::new(match holder.team() {
+            Some(team) => for_team(response, team),
+            None => response,
         }))
     }
 
@@ -215,15 +225,25 @@ impl AgentGatewayService for GatewayService {
         &self,
         wire: Request<ListCostsRequest>,
     ) -> Result<Response<ListCostsResponse>, Status> {
-        let filter = wire::read_cost_filter(wire.into_inner())
+        let holder = Holder::of(wire.extensions());
+        let mut filter = wire::read_cost_filter(wire.into_inner())
             .map_err(|error| status(ErrorClass::Invalid, &error))?;
+        if let Some(team) = holder.team() {
+            let own = |named: String| holder.kept_name(&named);
+            filter.experiment = filter.experiment.map(own);
+            filter.team = Some(team.to_owned());
+        }
         let decider = &self.decider;
         let listed = decider
             .budgets
             .list(&filter, decider.routes.config().team_budgets())
             .await;
         let costs = listed.map_err(|error| status(ErrorClass::Unavailable, &error))?;
-        Ok(Response::new(wire::write_costs(costs)))
+        let mut costs = wire::write_costs(costs);
+        if holder.team().is_some() {
+            own_costs(&mut costs, &holder);
+        }
+        Ok(Response::new(costs))
     }
 
     type WatchDoorStream = tonic::codegen::BoxStream<WatchDoorResponse>;
@@ -232,8 +252,9 @@ impl AgentGatewayService for GatewayService {
         &self,
         wire: Request<WatchDoorRequest>,
     ) -> Result<Response<Self::WatchDoorStream>, Status> {
+        let team = Holder::of(wire.extensions()).team().map(str::to_owned);
         let wire = wire.into_inner();
-        let stream = watching::watch(&self.decider, wire.door, wire.session_id);
+        let stream = watching::watch(&self.decider, wire.door, wire.session_id, team);
         Ok(Response::new(stream))
     }
 
@@ -241,12 +262,53 @@ impl AgentGatewayService for GatewayService {
         &self,
         wire: Request<AnswerAtDoorRequest>,
     ) -> Result<Response<AnswerAtDoorResponse>, Status> {
-        let handed = wire::read_answer(wire.into_inner())
+        let holder = Holder::of(wire.extensions());
+        let handed = wire::read_answer(wire.into_inner(), holder.team())
             .map_err(|error| status(ErrorClass::Invalid, &error))?;
         let answered = answering::answer(&self.decider, &handed).await;
         answered.map_err(|error| status(error.class(), &error))?;
         Ok(Response::new(AnswerAtDoorResponse {}))
     }
+}
+
+/// What a team may see of the status: its own numbers, and of keys whether they can be used.
+fn for_team(status: GetGatewayStatusResponse, team: &str) -> GetGatewayStatusResponse {
+    let keys = status.keys.into_iter().map(|key| KeyStatus {
+        provider: key.provider,
+        model: key.model,
+        held_for_ms: key.held_for_ms,
+        quarantine_reason: key.quarantine_reason,
+        next_probe_ms: key.next_probe_ms,
+        circuit: key.circuit,
+        ..KeyStatus::default()
+    });
+    let teams = status.teams.into_iter();
+    GetGatewayStatusResponse {
+        keys: keys.collect(),
+        teams: teams.filter(|one| one.team == team).collect(),
+        configuration_fault: String::new(),
+        learnt: Vec::new(),
+        ..status
+    }
+}
+
+/// Leaves the holder's own rows and budgets, under the names by which the holder knows them.
+fn own_costs(costs: &mut ListCostsResponse, holder: &Holder) {
+    let own = |name: &str| holder.own_name(name).map(str::to_owned);
+    for row in &mut costs.rows {
+        if let Some(name) = own(&row.experiment_id) {
+            row.experiment_id = name;
+        }
+    }
+    costs
+        .budgets
+        .retain_mut(|budget| match own(&budget.experiment_id) {
+            Some(name) => {
+                budget.experiment_id = name;
+                true
+            }
+            None => Some(&*budget.team) == holder.team(),
+        });
 }
 
 fn status(class: ErrorClass, error: &(dyn std::error::Error + 'static)) -> Status {

@@ -72,6 +72,12 @@ impl Tallies {
             .collect()
     }
 
+    /// The numbers of a team.
+    pub fn of_team(&self, team: &str) -> Numbers {
+        let own = self.by_team.lock().get(team).cloned();
+        own.map(|own| *own.lock()).unwrap_or_default()
+    }
+
     /// The numbers of an experiment; of everybody when it has no id.
     pub fn numbers(&self, experiment_id: &str) -> Numbers {
         if experiment_id.is_empty() {

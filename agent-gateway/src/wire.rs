@@ -273,7 +273,10 @@ pub fn write_listing(listing: Listing) -> v1::WatchDoorResponse {
 }
 
 /// Takes an answer at a door apart.
-pub fn read_answer(wire: v1::AnswerAtDoorRequest) -> Result<SubmittedAnswer, WireError> {
+pub fn read_answer(
+    wire: v1::AnswerAtDoorRequest,
+    team: Option<&str>,
+) -> Result<SubmittedAnswer, WireError> {
     let address = read_address(wire.address.ok_or(WireError::MissingAddress)?)?;
     let answered_by = if wire.answered_by.is_empty() {
         wire.door.clone()
@@ -284,7 +287,7 @@ pub fn read_answer(wire: v1::AnswerAtDoorRequest) -> Result<SubmittedAnswer, Wir
         door: wire.door,
         address,
         digest: wire.request_digest.into(),
-        team: None,
+        team: team.map(str::to_owned),
         answer: DoorAnswer {
             reply: wire.reply,
             answered_by,

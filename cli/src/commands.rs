@@ -2,6 +2,7 @@
 //! commands, one file each with its own arguments. Parsed by `program.rs`, and read by
 //! `agon completions`.
 
+pub mod audit;
 pub mod check;
 pub mod compare;
 pub mod completions;
@@ -25,11 +26,14 @@ pub mod run;
 pub mod runs;
 pub mod show;
 pub mod sim_llm;
+pub mod team;
+pub mod token;
 pub mod verify;
 pub mod worker;
 
 use clap::{Parser, Subcommand};
 
+use crate::connecting::ConnectionArguments;
 use crate::failure::{EXIT_CODES, Failure};
 use crate::role::LogArguments;
 
@@ -50,6 +54,8 @@ pub struct Cli {
     command: Command,
     #[command(flatten)]
     log: LogArguments,
+    #[command(flatten)]
+    connections: ConnectionArguments,
 }
 
 /// What can be done.
@@ -104,6 +110,12 @@ enum Command {
     Gateway(gateway::Gateway),
     /// Start a worker: plays sessions for a coordinator
     Worker(worker::Worker),
+    /// Make, list and revoke tokens, with which people and services come in
+    Token(token::Token),
+    /// Create, change and list the teams that share an installation
+    Team(team::Team),
+    /// Show who changed what in a shared installation
+    Audit(audit::Audit),
     /// Start a simulated model server: OpenAI, Anthropic, Gemini and Azure protocols
     SimLlm(sim_llm::SimLlm),
     /// Write a completion script for a shell
@@ -113,6 +125,7 @@ enum Command {
 /// Runs what was typed.
 pub fn run(cli: Cli) -> Result<(), Failure> {
     let log = cli.log;
+    cli.connections.settle()?;
     match cli.command {
         Command::Run(arguments) => run::run(&arguments, &log),
         Command::Play(arguments) => play::run(&arguments, &log),
@@ -137,6 +150,9 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Coordinator(arguments) => coordinator::run(&arguments, &log),
         Command::Gateway(arguments) => gateway::run(&arguments, &log),
         Command::Worker(arguments) => worker::run(&arguments, &log),
+        Command::Token(arguments) => token::run(&arguments),
+        Command::Team(arguments) => team::run(&arguments),
+        Command::Audit(arguments) => audit::run(&arguments),
         Command::SimLlm(arguments) => sim_llm::run(&arguments, &log),
         Command::Completions(arguments) => {
             completions::run(&arguments);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_service_kit::secrets::shown_address;
-use agon_service_kit::server::{ChannelError, channel, is_serving};
+use agon_service_kit::server::is_serving;
 use agon_worker::{Transport, transport};
 use parking_lot::Mutex;
 use tonic::body::Body;
@@ -14,6 +14,7 @@ use tonic::transport::Channel;
 use tonic::{Code, Status};
 use tower::{BoxError, ServiceExt as _};
 
+use crate::connecting::{channel_to, signed};
 use crate::failure::Failure;
 
 /// What separates addresses.
@@ -43,7 +44,7 @@ pub struct CoordinatorAddress {
 pub fn in_charge(addresses: &str) -> Result<Transport, Failure> {
     let addresses: Vec<String> = addresses.split(SEPARATOR).map(str::to_owned).collect();
     for address in &addresses {
-        channel(address).map_err(Failure::input)?;
+        channel_to(address)?;
     }
     let coordinators = Arc::new(Coordinators {
         addresses,
@@ -72,9 +73,9 @@ impl Coordinators {
         let known = self.found.lock().clone();
         let channel = match known {
             Some(channel) => channel,
-            None => self.search().await?,
+            None => self.search().await.map_err(|failure| failure.to_string())?,
         };
-        let answer = channel.clone().oneshot(request).await;
+        let answer = channel.clone().oneshot(signed(request)).await;
         let is_away = match &answer {
             Ok(response) => Status::from_header_map(response.headers())
                 .is_some_and(|status| status.code() == Code::Unavailable),
@@ -85,8 +86,8 @@ impl Coordinators {
     }
 
     /// A new connection to the one in charge; to the first, when none of them says that it is.
-    async fn search(&self) -> Result<Channel, ChannelError> {
-        let channels = self.addresses.iter().map(|address| channel(address));
+    async fn search(&self) -> Result<Channel, Failure> {
+        let channels = self.addresses.iter().map(|address| channel_to(address));
         let mut channels = channels.collect::<Result<Vec<Channel>, _>>()?;
         if channels.len() > 1 {
             for one in &channels {

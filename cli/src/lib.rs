@@ -5,6 +5,7 @@
 
 mod announcements;
 mod commands;
+mod connecting;
 mod coordinators;
 mod data_folder;
 mod describing;
@@ -17,6 +18,7 @@ mod fetching;
 mod forgetting;
 mod gathering;
 mod handing_in;
+mod identities;
 mod judged;
 mod keeping;
 mod lines;

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use agon_agent_gateway::catalogue::{PriceSection, ProviderKind};
-use agon_agent_gateway::keys::KeySource;
 use agon_agent_gateway::{GatewayConfig, ModelSection, ProviderSection};
 use agon_engine::spec::{Origin, SIMULATED_ENDPOINT};
+use agon_service_kit::secret_source::SecretSource;
 
 use crate::failure::Failure;
 
@@ -141,7 +141,7 @@ pub fn add_server<'a>(
         base_url: Some(server.base_url.to_owned()),
         endpoint: server.endpoint.map(str::to_owned),
         keys: Some(
-            keys.map(|name| KeySource::Env((*name).to_owned()).into())
+            keys.map(|name| SecretSource::Env((*name).to_owned()).into())
                 .collect(),
         ),
         ..ProviderSection::default()

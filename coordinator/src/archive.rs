@@ -12,7 +12,7 @@ use agon_service_kit::bucket::{self, BucketError};
 use agon_service_kit::compute;
 use bytes::Bytes;
 
-use crate::experiment::is_experiment_name;
+use crate::experiment::is_kept_name;
 use crate::journal::{Journal, JournalError};
 
 mod segment;
@@ -204,7 +204,7 @@ impl Archive {
     /// The storage fails.
     pub async fn experiments(&self) -> ArchiveResult<Vec<String>> {
         let mut names = self.storage.experiments().await?;
-        names.retain(|name| is_experiment_name(name));
+        names.retain(|name| is_kept_name(name));
         names.sort_unstable();
         names.dedup();
         Ok(names)
@@ -253,7 +253,7 @@ impl Archive {
 
 /// A name becomes part of a path, so nothing that could lead elsewhere is taken.
 fn check(experiment: &str) -> ArchiveResult<()> {
-    if is_experiment_name(experiment) {
+    if is_kept_name(experiment) {
         Ok(())
     } else {
         Err(ArchiveError::Name {

@@ -32,8 +32,8 @@ mod world;
 
 pub use cell::Cell;
 pub use document::{
-    COMPARISONS, ExperimentDocument, GameDefinition, PromptsOfPlayer, ReportDefinition,
-    SeriesDefinition, Terms, is_experiment_name,
+    COMPARISONS, DEFAULT_TEAM, ExperimentDocument, GameDefinition, PromptsOfPlayer,
+    ReportDefinition, SeriesDefinition, Terms, is_experiment_name, is_kept_name,
 };
 pub use expand::{Cells, Expansion, PlannedSession, expand, expand_with};
 pub use faults::{Fault, Faults};

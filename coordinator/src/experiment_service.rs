@@ -5,6 +5,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_identity::audit::AuditSubject;
+use agon_identity::holder::Holder;
 use agon_proto::v1::experiment_service_server::ExperimentService;
 use agon_proto::v1::{
     CancelExperimentRequest, CancelExperimentResponse, DeleteExperimentRequest,
@@ -26,6 +28,7 @@ use tonic::{Request, Response, Status};
 use tracing::{info, warn};
 
 use crate::archive::Archive;
+use crate::experiment::DEFAULT_TEAM;
 use crate::journal::Journal;
 use crate::metrics;
 use crate::owner::{Office, Ownership, bundle_name, document_name};
@@ -73,6 +76,7 @@ impl ExperimentService for Experiments {
         request: Request<SubmitExperimentRequest>,
     ) -> Result<Response<SubmitExperimentResponse>, Status> {
         let office = self.ownership.owner()?;
+        let holder = Holder::of(request.extensions());
         let mut request = request.into_inner();
         let models = std::mem::take(&mut request.models);
         let origins = match &self.describe_models {
@@ -84,26 +88,30 @@ impl ExperimentService for Experiments {
         // Checking a large grid takes a second or so.
         let prepared = compute::SHORT.run(move || prepare(request, known)).await;
         let stopped = |_| to_status(ErrorClass::Internal, "the experiment could not be expanded");
-        let submission = prepared.map_err(stopped)??;
+        let mut submission = prepared.map_err(stopped)??;
         let experiment_id = submission.submitted.name.clone();
+        assign(&mut submission, &holder)?;
+        let kept_name = submission.submitted.name.clone();
         let grid = grid_of(&submission.submitted);
         let progress = self.queue(submission, &office).await?;
         metrics::count_submission();
-        info!(%experiment_id, sessions = progress.sessions, "experiment handed in");
-        Ok(Response::new(SubmitExperimentResponse {
+        info!(experiment_id = %kept_name, sessions = progress.sessions, "experiment handed in");
+        let response = SubmitExperimentResponse {
             experiment_id,
             sessions: progress.sessions.into(),
             already_done: progress.done.into(),
             origins,
             grid,
-        }))
+        };
+        Ok(about(kept_name, response))
     }
 
     async fn watch_experiment(
         &self,
         request: Request<WatchExperimentRequest>,
     ) -> Result<Response<Self::WatchExperimentStream>, Status> {
-        let id = request.into_inner().experiment_id;
+        let holder = Holder::of(request.extensions());
+        let id = holder.kept_name(&request.into_inner().experiment_id);
         let office = self.ownership.owner()?;
         let (mut version, mut told) = first(&office, &id).await?;
         let (outbox, outgoing) = mpsc::channel(OUTBOX);
@@ -143,7 +151,9 @@ impl ExperimentService for Experiments {
         &self,
         request: Request<FetchRecordsRequest>,
     ) -> Result<Response<Self::FetchRecordsStream>, Status> {
-        let request = request.into_inner();
+        let holder = Holder::of(request.extensions());
+        let mut request = request.into_inner();
+        request.experiment_id = holder.kept_name(&request.experiment_id);
         let office = self.ownership.owner()?;
         // An unknown name is refused at once.
         let _ = first(&office, &request.experiment_id).await?;
@@ -157,20 +167,23 @@ impl ExperimentService for Experiments {
         &self,
         request: Request<CancelExperimentRequest>,
     ) -> Result<Response<CancelExperimentResponse>, Status> {
-        let id = request.into_inner().experiment_id;
+        let holder = Holder::of(request.extensions());
+        let id = holder.kept_name(&request.into_inner().experiment_id);
         self.ownership.owner()?.handle.cancel(id.clone()).await?;
         info!(experiment_id = %id, "experiment cancelled");
-        Ok(Response::new(CancelExperimentResponse {}))
+        Ok(about(id, CancelExperimentResponse {}))
     }
 
     async fn retry_sessions(
         &self,
         request: Request<RetrySessionsRequest>,
     ) -> Result<Response<RetrySessionsResponse>, Status> {
+        let holder = Holder::of(request.extensions());
         let RetrySessionsRequest {
-            experiment_id: id,
+            experiment_id,
             session_ids,
         } = request.into_inner();
+        let id = holder.kept_name(&experiment_id);
         let office = self.ownership.owner()?;
         let positions = match session_ids.is_empty() {
             true => None,
@@ -179,41 +192,46 @@ impl ExperimentService for Experiments {
                 Some(positions(&office, progress, &session_ids))
             }
         };
-        let requeued = office.handle.retry(id, positions).await?.into();
-        Ok(Response::new(RetrySessionsResponse { requeued }))
+        let requeued = office.handle.retry(id.clone(), positions).await?.into();
+        Ok(about(id, RetrySessionsResponse { requeued }))
     }
 
     async fn resume_experiment(
         &self,
         request: Request<ResumeExperimentRequest>,
     ) -> Result<Response<ResumeExperimentResponse>, Status> {
+        let holder = Holder::of(request.extensions());
         let ResumeExperimentRequest {
-            experiment_id: id,
+            experiment_id,
             budget_nanodollars: budget,
         } = request.into_inner();
+        let id = holder.kept_name(&experiment_id);
         self.ownership
             .owner()?
             .handle
             .resume(id.clone(), budget)
             .await?;
         info!(experiment_id = %id, ?budget, "experiment resumed");
-        Ok(Response::new(ResumeExperimentResponse {}))
+        Ok(about(id, ResumeExperimentResponse {}))
     }
 
     async fn list_experiments(
         &self,
-        _request: Request<ListExperimentsRequest>,
+        request: Request<ListExperimentsRequest>,
     ) -> Result<Response<ListExperimentsResponse>, Status> {
+        let holder = Holder::of(request.extensions());
         let entries = self.ownership.owner()?.handle.list().await?;
-        let experiments = entries.into_iter().map(|entry| ExperimentSummary {
-            experiment_id: entry.name,
-            team: entry.team,
-            sessions: entry.sessions.into(),
-            done: entry.done.into(),
-            paused: entry.paused,
-            cancelled: entry.cancelled,
-            set_aside: entry.set_aside.into(),
-            stopped: entry.stopped.into(),
+        let experiments = entries.into_iter().filter_map(|entry| {
+            Some(ExperimentSummary {
+                experiment_id: holder.own_name(&entry.name)?.to_owned(),
+                team: entry.team,
+                sessions: entry.sessions.into(),
+                done: entry.done.into(),
+                paused: entry.paused,
+                cancelled: entry.cancelled,
+                set_aside: entry.set_aside.into(),
+                stopped: entry.stopped.into(),
+            })
         });
         Ok(Response::new(ListExperimentsResponse {
             experiments: experiments.collect(),
@@ -224,7 +242,8 @@ impl ExperimentService for Experiments {
         &self,
         request: Request<GetExperimentRequest>,
     ) -> Result<Response<GetExperimentResponse>, Status> {
-        let id = request.into_inner().experiment_id;
+        let holder = Holder::of(request.extensions());
+        let id = holder.kept_name(&request.into_inner().experiment_id);
         let office = self.ownership.owner()?;
         let (_, progress) = first(&office, &id).await?;
         let known = office.specs.get(progress.key);
@@ -252,14 +271,15 @@ impl ExperimentService for Experiments {
         &self,
         request: Request<DeleteExperimentRequest>,
     ) -> Result<Response<DeleteExperimentResponse>, Status> {
-        let id = request.into_inner().experiment_id;
+        let holder = Holder::of(request.extensions());
+        let id = holder.kept_name(&request.into_inner().experiment_id);
         self.ownership.owner()?.handle.delete(id.clone()).await?;
         if let Err(error) = self.archive.delete(&id).await {
             let error = with_causes(&error);
             warn!(experiment_id = %id, %error, "records of a removed experiment stay in the archive");
         }
         info!(experiment_id = %id, "experiment removed");
-        Ok(Response::new(DeleteExperimentResponse {}))
+        Ok(about(id, DeleteExperimentResponse {}))
     }
 }
 
@@ -297,6 +317,36 @@ impl Experiments {
         }
         office.handle.submit(submitted, document, accept_new).await
     }
+}
+
+/// Gives an experiment to the team whose token it was handed in with. A document says who pays only
+/// where there are no tokens.
+///
+/// # Errors
+/// PERMISSION_DENIED when it names another team.
+fn assign(submission: &mut Submission, holder: &Holder) -> Result<(), Status> {
+    let Some(team) = holder.team() else {
+        return Ok(());
+    };
+    let submitted = &mut submission.submitted;
+    if ![DEFAULT_TEAM, team].contains(&submitted.team.as_str()) {
+        let named = &submitted.team;
+        let message = format!(
+            "this token belongs to team {team}, and the experiment says team = \"{named}\": leave that \
+             out, or use a token of that team"
+        );
+        return Err(to_status(ErrorClass::Forbidden, message));
+    }
+    submitted.team = team.to_owned();
+    submitted.name = holder.kept_name(&submitted.name);
+    Ok(())
+}
+
+/// An answer with the experiment that it is about, for the log of who did what.
+fn about<T>(experiment: String, answer: T) -> Response<T> {
+    let mut response = Response::new(answer);
+    response.extensions_mut().insert(AuditSubject(experiment));
+    response
 }
 
 async fn first(office: &Office, id: &str) -> Result<(u64, Progress), Status> {

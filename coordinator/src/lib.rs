@@ -6,6 +6,7 @@
 //!
 //! Reading order: [`experiment`], [`queue`], [`journal`], [`owner`], [`coordinator`].
 
+pub mod access;
 pub mod archive;
 pub mod coordinator;
 pub mod experiment;

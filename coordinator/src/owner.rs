@@ -26,8 +26,8 @@ pub use messages::{FinishedPage, Grant, Located, Status, ToStream, Whereabouts};
 pub use office::{Office, Ownership, Role};
 pub(crate) use term::{Terms as OwnerTerms, start};
 
-/// Called with the ids of sessions once their records are stored: from then on their ledgers are of
-/// no use. It may be called again for the same session, and is not called again after a crash.
+/// Called with the ids under which the gateway keeps the decisions of sessions, once their records are
+/// stored: from then on their ledgers are of no use. It may be called again for the same session, and is not called again after a crash.
 pub type OnStored = Arc<dyn Fn(&[String]) + Send + Sync>;
 
 /// How the owner goes about it.

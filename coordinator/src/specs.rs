@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use agon_identity::holder::OF_TEAM;
 use agon_proto::capabilities;
 use agon_proto::v1::ExperimentSubmitted;
 use parking_lot::Mutex;
@@ -23,6 +24,16 @@ pub struct KnownSession {
     pub id: String,
     /// Its spec as JSON.
     pub spec: String,
+}
+
+/// The id under which the gateway keeps a session's decisions: the session's, or, where experiments are
+/// kept by team, one of the team's own. Two teams may play the same session, and neither is answered
+/// with what the other has paid for.
+pub fn ledger_session(submitted: &ExperimentSubmitted, session_id: &str) -> String {
+    match submitted.name.split_once(OF_TEAM) {
+        Some((_, team)) => format!("{team}/{session_id}"),
+        None => session_id.to_owned(),
+    }
 }
 
 /// An experiment whose sessions can be made.

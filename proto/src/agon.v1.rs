@@ -792,8 +792,8 @@ pub mod agent_gateway_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Called by workers when a session was begun before: everything already
-        /// recorded for it, in order of seat and index. Read only.
+        /// Called by tests and by people who look for a fault: everything recorded for a
+        /// session, in order of seat and index. Read only.
         pub async fn list_decisions(
             &mut self,
             request: impl tonic::IntoRequest<super::ListDecisionsRequest>,
@@ -1051,8 +1051,8 @@ pub mod agent_gateway_service_server {
             tonic::Response<super::DescribeModelsResponse>,
             tonic::Status,
         >;
-        /// Called by workers when a session was begun before: everything already
-        /// recorded for it, in order of seat and index. Read only.
+        /// Called by tests and by people who look for a fault: everything recorded for a
+        /// session, in order of seat and index. Read only.
         async fn list_decisions(
             &self,
             request: tonic::Request<super::ListDecisionsRequest>,
@@ -3098,6 +3098,10 @@ pub struct Lease {
     /// JSON object (see engine, Carried). Empty when no session comes before it.
     #[prost(bytes = "bytes", tag = "11")]
     pub carried: ::prost::bytes::Bytes,
+    /// The id under which the gateway keeps the session's decisions, of a team's own where there are
+    /// teams with tokens; empty: the session's.
+    #[prost(string, tag = "12")]
+    pub ledger_session_id: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GrantedLeases {

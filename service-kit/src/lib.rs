@@ -16,6 +16,7 @@ pub mod folder;
 pub mod http;
 pub mod metrics;
 pub mod open_files;
+pub mod secret_source;
 pub mod secrets;
 pub mod server;
 pub mod signals;

@@ -14,10 +14,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("figures", &["outlets"]),
     ("service-kit", &["proto", "outlets"]),
     ("redis-link", &["service-kit"]),
+    ("identity", &["service-kit", "redis-link"]),
     ("sim-llm", &["proto", "service-kit"]),
     (
         "agent-gateway",
-        &["proto", "outlets", "service-kit", "redis-link"],
+        &["proto", "outlets", "service-kit", "redis-link", "identity"],
     ),
     ("agents", &["engine"]),
     ("worker", &["engine", "agents", "proto", "service-kit"]),
@@ -29,6 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "outlets",
             "service-kit",
             "redis-link",
+            "identity",
             "report",
         ],
     ),
@@ -40,6 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "proto",
             "outlets",
             "service-kit",
+            "identity",
             "sim-llm",
             "agent-gateway",
             "agents",
@@ -56,6 +59,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "proto",
             "outlets",
             "service-kit",
+            "identity",
             "sim-llm",
             "agent-gateway",
             "agents",
@@ -174,7 +178,14 @@ fn only_a_process_of_the_tests_raises_versions() {
 #[test]
 fn only_the_coordinator_and_the_gateway_see_a_store() {
     for (room, dependencies) in manifests() {
-        let may = ["redis-link", "coordinator", "agent-gateway", "tests"].contains(&room.as_str());
+        let may = [
+            "redis-link",
+            "identity",
+            "coordinator",
+            "agent-gateway",
+            "tests",
+        ]
+        .contains(&room.as_str());
         for store in STORES {
             assert!(
                 may || !dependencies.contains(*store),

@@ -28,10 +28,13 @@ fn client_libraries_of_three_providers_are_understood() {
     fs::write(path("token"), TOKEN).unwrap();
     let config = format!(
         "[providers.lab]\nbase_url = '{base_url}'\n[models.small]\nprovider = 'lab'\nmodel = \
-         'agon-sim'\n[models.thinker]\nprovider = 'lab'\nmodel = 'thinks-deeply'\n[teams.red]\n\
-         tokens = [{{ file = '{}' }}]\n",
+         'agon-sim'\n[models.thinker]\nprovider = 'lab'\nmodel = 'thinks-deeply'\n"
+    );
+    let identity = format!(
+        "[teams.red]\n[tokens.red]\nteam = 'red'\nscopes = ['submit']\nfile = '{}'\n",
         path("token")
     );
+    fs::write(path("identity.toml"), identity).unwrap();
     fs::write(path("agon.toml"), config).unwrap();
     let (mut gateway, _) = Role::listening(&[
         "gateway",
@@ -41,6 +44,8 @@ fn client_libraries_of_three_providers_are_understood() {
         "127.0.0.1:0",
         "--config",
         &path("agon.toml"),
+        "--identity",
+        &path("identity.toml"),
         "--data",
         &path("data"),
     ]);

@@ -38,6 +38,8 @@ pub struct Asker {
     pub experiment_budget: Option<u64>,
     /// The session's luck, when the gateway's content cache may answer.
     pub cached_under: Option<Luck>,
+    /// The id under which the gateway keeps the session's decisions; empty: the session's.
+    pub ledger_session_id: String,
     /// Where the answers of the session's models have to come from.
     pub origins: BTreeMap<String, Origin>,
 }
@@ -51,6 +53,7 @@ impl Asker {
             priority: lease.priority,
             experiment_budget: lease.experiment_budget_nanodollars,
             cached_under: lease.content_cache.then_some(spec.luck),
+            ledger_session_id: lease.ledger_session_id.clone(),
             origins: spec.origins.clone(),
         }
     }
@@ -98,7 +101,10 @@ pub fn decide_request(
     };
     v1::DecideRequest {
         address: Some(v1::DecisionAddress {
-            session_id: address.session_id.to_owned(),
+            session_id: match asker.ledger_session_id.as_str() {
+                "" => address.session_id.to_owned(),
+                kept => kept.to_owned(),
+            },
             seat: address.seat as u32,
             index: address.index,
         }),

@@ -10,7 +10,8 @@ use secrecy::ExposeSecret as _;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::keys::{KeyError, KeySource};
+use crate::keys::KeyError;
+use agon_service_kit::secret_source::SecretSource;
 
 /// Length of the digest of additions.
 const DIGEST_DIGITS: usize = 16;
@@ -45,7 +46,7 @@ pub enum HeaderText {
     /// This.
     Plain(String),
     /// What is found there.
-    Found(KeySource),
+    Found(SecretSource),
 }
 
 impl Additions {

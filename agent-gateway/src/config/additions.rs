@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::GatewayConfig;
 use super::secrecy::{self, KEY_WORDS};
 use crate::catalogue::{Additions, HeaderText};
-use crate::keys::KeySource;
+use agon_service_kit::secret_source::SecretSource;
 
 /// Fields that say what is asked and how the answer comes, in any of the protocols.
 const OWN_FIELDS: [&str; 14] = [
@@ -76,7 +76,7 @@ pub(super) fn check(
 
 impl GatewayConfig {
     /// Where the values of headers are found that are added to requests.
-    pub fn header_sources(&self) -> impl Iterator<Item = &KeySource> {
+    pub fn header_sources(&self) -> impl Iterator<Item = &SecretSource> {
         let models = self.models.values();
         let headers = models.flat_map(|section| section.extra_headers.values());
         headers.filter_map(|text| match text {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::catalogue::{
     ChargeRule, Cloud, OutputLimitField, ProviderConfig, ProviderKind, StructuredOutput,
 };
-use crate::keys::KeySource;
 use crate::limits::KeyLimits;
+use agon_service_kit::secret_source::SecretSource;
 
 use OutputLimitField::{MaxCompletionTokens, MaxTokens};
 use ProviderKind::{Anthropic, Door, Gemini, OpenAi};
@@ -83,7 +83,7 @@ impl Builtin {
     fn provider(&self) -> ProviderConfig {
         let key = self
             .key_variable
-            .map(|variable| KeySource::Env(variable.to_owned()));
+            .map(|variable| SecretSource::Env(variable.to_owned()));
         ProviderConfig {
             name: self.name.to_owned(),
             kind: self.kind,

@@ -9,7 +9,7 @@ use agon_outlets::line;
 use agon_service_kit::config as files;
 use agon_service_kit::secrets::without_what_looks_like_keys;
 
-use crate::keys::KeySource;
+use agon_service_kit::secret_source::SecretSource;
 
 /// Fields that name secrets by where they are found.
 const SECRET_FIELDS: [&str; 2] = ["keys", "tokens"];
@@ -70,20 +70,20 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// What is wrong with where a key is said to be.
-pub(super) fn check_source(field: &str, source: &KeySource) -> Result<(), String> {
+pub(super) fn check_source(field: &str, source: &SecretSource) -> Result<(), String> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let instead = instead(field);
     match source {
-        KeySource::Env(name) if name.is_empty() || !name.chars().all(is_name) => Err(format!(
+        SecretSource::Env(name) if name.is_empty() || !name.chars().all(is_name) => Err(format!(
             "env is not the name of a variable (letters, digits and underscores); {instead}"
         )),
-        KeySource::Env(name) if looks_like_a_key(name) => {
+        SecretSource::Env(name) if looks_like_a_key(name) => {
             Err(format!("env is not the name of a variable; {instead}"))
         }
-        KeySource::File(path) if file_looks_like_a_key(path) => {
+        SecretSource::File(path) if file_looks_like_a_key(path) => {
             Err(format!("file is not a path; {instead}"))
         }
-        KeySource::Env(_) | KeySource::File(_) => Ok(()),
+        SecretSource::Env(_) | SecretSource::File(_) => Ok(()),
     }
 }
 

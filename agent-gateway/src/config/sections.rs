@@ -7,13 +7,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use crate::catalogue::{
     ChargeRule, EffortField, HeaderText, OutputLimitField, PriceSection, ProviderKind,
     StructuredOutput, ThinkingForm,
 };
-use crate::keys::{KeyEntry, KeySource};
+use crate::keys::KeyEntry;
 
 /// `[providers.NAME]`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -195,7 +196,7 @@ pub struct ModelSection {
 }
 
 /// `[teams.NAME]`: who pays. A team that is not configured has weight 1, no
-/// budget and no token.
+/// budget.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TeamSection {
@@ -203,9 +204,8 @@ pub struct TeamSection {
     pub weight: Option<f64>,
     /// The most it may spend in all, in dollars, as text. Absent: no budget.
     pub budget_dollars: Option<String>,
-    /// Where its bearer tokens for the HTTP door are.
-    #[serde(default)]
-    pub tokens: Vec<KeySource>,
+    /// Stood here once; see `team.rs`.
+    pub tokens: Option<IgnoredAny>,
 }
 
 /// `[gateway]`.

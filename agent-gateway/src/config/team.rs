@@ -1,12 +1,15 @@
 //! Teams: who pays, with which share and how much at most. Called by
-//! `config.rs`; read by fairness, budgets and the HTTP door.
+//! `config.rs`; read by fairness and budgets.
 
 use agon_service_kit::team_name::TeamName;
 
+use super::ConfigError;
 use super::sections::TeamSection;
-use super::{ConfigError, secrecy};
-use crate::keys::KeySource;
 use crate::money::NanoDollars;
+
+/// What is said to a configuration that holds tokens.
+const MOVED: &str = "tokens stand in the file that --identity names, or are made with \
+                     `agon token create`: move them there";
 
 /// A team, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,8 +20,6 @@ pub struct Team {
     pub weight: f64,
     /// The most it may spend in all.
     pub budget: Option<NanoDollars>,
-    /// Where its bearer tokens for the HTTP door are.
-    pub tokens: Vec<KeySource>,
 }
 
 impl Team {
@@ -28,7 +29,6 @@ impl Team {
             name: name.to_owned(),
             weight: 1.0,
             budget: None,
-            tokens: Vec::new(),
         }
     }
 
@@ -45,8 +45,8 @@ impl Team {
             )));
         }
         let budget = section.budget_dollars.map(|dollars| dollars.parse());
-        for source in &section.tokens {
-            secrecy::check_source("tokens", source).map_err(&wrong)?;
+        if section.tokens.is_some() {
+            return Err(wrong(MOVED.to_owned()));
         }
         Ok(Self {
             name: name.to_owned(),
@@ -54,7 +54,6 @@ impl Team {
             budget: budget
                 .transpose()
                 .map_err(|error: crate::money::MoneyError| wrong(error.to_string()))?,
-            tokens: section.tokens,
         })
     }
 }

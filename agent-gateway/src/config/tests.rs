@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::catalogue::StructuredOutput;
-use crate::keys::KeySource;
 use crate::money::Day;
+use agon_service_kit::secret_source::SecretSource;
 
 const FILE: &str = r#"
 [providers.deepinfra]
@@ -97,7 +97,7 @@ fn section_of_a_builtin_provider_keeps_what_it_does_not_say() {
     let model = config.resolve_without_keys("openai/gpt").unwrap();
     assert_eq!(
         model.provider.keys,
-        [KeySource::Env("OPENAI_API_KEY".into()).into()]
+        [SecretSource::Env("OPENAI_API_KEY".into()).into()]
     );
     assert_eq!(model.provider.limits.requests_per_minute, Some(60));
     assert_eq!(

@@ -72,7 +72,7 @@ impl Decider {
         if origin.provider_kind == ProviderKind::Door.name() {
             return Ok(CacheLookup::Miss(None));
         }
-        let key = ContentKey::new(&question.request, &origin, replicate);
+        let key = ContentKey::new(&question.request, &origin, &question.caller.team, replicate);
         loop {
             // Joining comes before looking: what a leader keeps in between
             // would be missed the other way round.

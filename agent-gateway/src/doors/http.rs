@@ -11,11 +11,10 @@ mod chat;
 mod models;
 mod request;
 mod response;
-mod tokens;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
+use agon_identity::gate::Gate;
 use agon_service_kit::http;
 use agon_service_kit::server::Listener;
 use agon_service_kit::status::ErrorClass;
@@ -34,69 +33,35 @@ use crate::deciding::Decider;
 use crate::metrics;
 use api_error::ApiError;
 
-pub use tokens::{TeamTokens, TokenError};
-
 /// The longest conversations of today's models, several times over. Every body
 /// in flight is in memory.
 const LARGEST_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// Why the door does not open.
-#[derive(Debug, thiserror::Error)]
-pub enum HttpDoorError {
-    /// Whoever reaches the port could spend the teams' money.
-    #[error(
-        "the HTTP door at {address} can be reached from other machines and no team has a token: \
-         write tokens = [{{ env = \"NAME\" }}] under [teams.TEAM] of the gateway's configuration, \
-         or listen on 127.0.0.1"
-    )]
-    NoTokens {
-        /// Where it would listen.
-        address: SocketAddr,
-    },
-    /// The tokens are not as they should be.
-    #[error(transparent)]
-    Token(#[from] TokenError),
-}
-
 /// What all requests share.
 struct Door {
     decider: Arc<Decider>,
-    team_tokens: Arc<TeamTokens>,
+    gate: Gate,
     /// Whether the shared store answers now.
     store_answers: watch::Receiver<bool>,
-    /// Only this machine reaches the port, so a gateway without tokens lets
-    /// everybody in.
-    loopback: bool,
 }
 
 /// Serves until shutdown; requests that wait for quota are sent away then.
-///
-/// # Errors
-/// Nobody could be told apart from anybody, or a token cannot be read.
 pub(crate) fn serve(
     tasks: &Tasks,
     decider: Arc<Decider>,
-    team_tokens: Arc<TeamTokens>,
+    gate: Gate,
     store_answers: watch::Receiver<bool>,
     listener: Listener,
-) -> Result<(), HttpDoorError> {
-    let address = listener.local_addr();
-    let loopback = address.ip().is_loopback();
-    team_tokens.read(&decider.routes.config())?;
-    if team_tokens.is_empty() && !loopback {
-        return Err(HttpDoorError::NoTokens { address });
-    }
+) {
     let door = Arc::new(Door {
         decider,
-        team_tokens,
+        gate,
         store_answers,
-        loopback,
     });
     let (name, shutdown) = ("http door", tasks.shutdown_token());
     let kind = TaskKind::WORK;
     let served = http::serve(tasks.clone(), name, kind, listener, router(door), shutdown);
     tasks.spawn(TaskKind::SERVICE, name, served);
-    Ok(())
 }
 
 fn router(door: Arc<Door>) -> Router {

@@ -20,11 +20,12 @@ const MAILBOX: usize = 1;
 
 type ShownListing = Result<WatchDoorResponse, Status>;
 
-/// Watches a door; an empty session means all.
+/// Watches a door; an empty session means all. A team sees its own asks only.
 pub(crate) fn watch(
     decider: &Decider,
     door: String,
     session_id: String,
+    team: Option<String>,
 ) -> BoxStream<WatchDoorResponse> {
     let (messages, stream) = mpsc::channel(MAILBOX);
     let doors = decider.doors.clone();
@@ -33,7 +34,7 @@ pub(crate) fn watch(
         .tasks
         .spawn(TaskKind::WORK, "door watch", async move {
             let last = tokio::select! {
-                failed = send_changes(doors.as_ref(), &door, &session_id, &messages) => failed,
+                failed = send_changes(doors.as_ref(), &door, (&session_id, team.as_deref()), &messages) => failed,
                 () = messages.closed() => None,
                 () = stopping.cancelled() => {
                     Some(to_status(ErrorClass::Unavailable, "the gateway is stopping"))
@@ -50,7 +51,7 @@ pub(crate) fn watch(
 async fn send_changes(
     doors: &dyn DoorStore,
     door: &str,
-    session_id: &str,
+    (session_id, team): (&str, Option<&str>),
     messages: &mpsc::Sender<ShownListing>,
 ) -> Option<Status> {
     let mut shown: Option<Vec<_>> = None;
@@ -60,7 +61,7 @@ async fn send_changes(
             Err(error) => return Some(failed(&error)),
         };
         let version = listing.version;
-        only_session(&mut listing, session_id);
+        only_own(&mut listing, session_id, team);
         let names = |listing: &Listing| -> Vec<_> {
             let asks = listing.asks.iter();
             asks.map(|waiting| (waiting.ask.address.clone(), waiting.ask.digest.clone()))
@@ -79,12 +80,18 @@ async fn send_changes(
     }
 }
 
-/// Leaves out what other sessions ask.
-pub(crate) fn only_session(listing: &mut Listing, session_id: &str) {
-    let asked = |id: &str| session_id.is_empty() || id == session_id;
-    listing
-        .asks
-        .retain(|waiting| asked(&waiting.ask.address.session_id));
+/// Leaves out what other teams ask, and other sessions if one is named.
+pub(crate) fn only_own(listing: &mut Listing, session_id: &str, team: Option<&str>) {
+    listing.asks.retain(|waiting| {
+        let ask = &waiting.ask;
+        let id = &ask.address.session_id;
+        // A session of a team is known here by both names.
+        let own = id
+            .strip_prefix(&ask.team)
+            .and_then(|rest| rest.strip_prefix('/'));
+        let is_asked = session_id.is_empty() || id == session_id || own == Some(session_id);
+        is_asked && team.is_none_or(|team| ask.team == team)
+    });
 }
 
 fn failed(error: &StoreError) -> Status {

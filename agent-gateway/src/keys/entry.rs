@@ -4,19 +4,20 @@
 
 use std::path::PathBuf;
 
+use agon_service_kit::secret_source::SecretSource;
 use agon_service_kit::secrets;
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{KeyError, KeySource};
+use super::KeyError;
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "KeySection")]
 pub struct KeyEntry {
     /// Where the key is found.
-    pub source: KeySource,
+    pub source: SecretSource,
     /// The account whose limits it shares with other keys of the provider; absent: it has limits
     /// of its own.
     pub account: Option<String>,
@@ -41,7 +42,7 @@ impl KeyEntry {
     /// It is not there, or is no key of this form.
     pub fn read(&self) -> Result<SecretString, KeyError> {
         match self.form {
-            KeyForm::Header => self.source.read(),
+            KeyForm::Header => Ok(self.source.read()?),
             KeyForm::Account => self.read_account(),
         }
     }
@@ -68,8 +69,8 @@ impl KeyEntry {
     }
 }
 
-impl From<KeySource> for KeyEntry {
-    fn from(source: KeySource) -> Self {
+impl From<SecretSource> for KeyEntry {
+    fn from(source: SecretSource) -> Self {
         Self {
             source,
             account: None,
@@ -91,8 +92,8 @@ impl TryFrom<KeySection> for KeyEntry {
 
     fn try_from(written: KeySection) -> Result<Self, Self::Error> {
         let source = match (written.env, written.file) {
-            (Some(name), None) => KeySource::Env(name),
-            (None, Some(path)) => KeySource::File(path),
+            (Some(name), None) => SecretSource::Env(name),
+            (None, Some(path)) => SecretSource::File(path),
             _ => return Err("a key is found in an env or in a file"),
         };
         Ok(Self {

@@ -6,7 +6,7 @@ use std::fs::Metadata;
 use std::path::PathBuf;
 
 use crate::config::GatewayConfig;
-use crate::keys::KeySource;
+use agon_service_kit::secret_source::SecretSource;
 
 /// How files looked; absent: not there, or not ours to see.
 pub(super) type FileStamps = Vec<(PathBuf, Option<FileStamp>)>;
@@ -21,21 +21,19 @@ pub(super) struct FileStamp {
     inode: (u64, u64, i64, i64),
 }
 
-/// The files that a configuration names: keys, tokens, headers, prices.
+/// The files that a configuration names: keys, headers, prices.
 pub(super) fn named_in(config: &GatewayConfig) -> Vec<PathBuf> {
     let keys = config
         .provider_names()
         .filter_map(|name| config.provider(name))
         .flat_map(|provider| &provider.keys)
         .map(|entry| &entry.source);
-    let tokens = config.teams().flat_map(|team| &team.tokens);
     let headers = config.header_sources();
     let mut files: Vec<PathBuf> = keys
-        .chain(tokens)
         .chain(headers)
         .filter_map(|source| match source {
-            KeySource::File(path) => Some(path.clone()),
-            KeySource::Env(_) => None,
+            SecretSource::File(path) => Some(path.clone()),
+            SecretSource::Env(_) => None,
         })
         .collect();
     files.extend(config.prices().map(PathBuf::from));

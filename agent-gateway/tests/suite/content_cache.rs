@@ -65,7 +65,7 @@ fn question(content: &str) -> Request {
 }
 
 fn key(content: &str) -> ContentKey {
-    ContentKey::new(&question(content), &origin("p", "m"), 0)
+    ContentKey::new(&question(content), &origin("p", "m"), "red", 0)
 }
 
 fn decision(reply: &str) -> Decision {
@@ -127,7 +127,7 @@ async fn keys_do_not_touch_each_other(ground: &dyn Ground<dyn ContentCache>) {
     let of = |seed, provider, model, replicate| {
         let mut question = question("a");
         question.sampling_seed = seed;
-        ContentKey::new(&question, &origin(provider, model), replicate)
+        ContentKey::new(&question, &origin(provider, model), "red", replicate)
     };
     let base = of(Some(1), "p", "m", 0);
     // The seed is derived from the address and says nothing about the question.
@@ -141,7 +141,7 @@ async fn keys_do_not_touch_each_other(ground: &dyn Ground<dyn ContentCache>) {
         of(Some(1), "q", "m", 0),
         of(Some(1), "p", "n", 0),
         key("b"),
-        ContentKey::new(&warmer, &origin("p", "m"), 0),
+        ContentKey::new(&warmer, &origin("p", "m"), "red", 0),
     ];
     for other in others {
         assert_eq!(cache.find(&other).await.unwrap(), None);

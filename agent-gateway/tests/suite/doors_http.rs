@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agon_agent_gateway::providers::{Refusal, Remedy, Reply, Scripted};
-use agon_agent_gateway::{Gateway, Store};
+use agon_agent_gateway::{Gateway, Store, access};
+use agon_identity::gate::Gate;
+use agon_identity::view::Identities;
 use agon_proto::v1::ListDecisionsRequest;
 use agon_service_kit::server::{Listener, install_crypto};
 use agon_service_kit::tasks::Tasks;
@@ -27,22 +29,31 @@ pub struct House {
     pub address: SocketAddr,
     pub tasks: Tasks,
     folder: TempDir,
+    identities: Identities,
+}
+
+const IDENTITY: &str = "identity.toml";
+
+/// A token of each team, in the files named like them.
+fn identity_file(folder: &TempDir) -> String {
+    let teams = ["red", "blue"].map(|team| {
+        let path = folder.path().join(team).display().to_string();
+        format!(
+            "[teams.{team}]\n[tokens.{team}]\nteam = '{team}'\nscopes = ['submit', 'play']\n\
+             file = '{path}'\n"
+        )
+    });
+    teams.concat()
 }
 
 impl House {
     /// Teams red and blue have a token each.
     pub async fn open(store: Option<Store>, more: &str, provider: Arc<Scripted>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut text = more.to_owned();
-        for (team, token) in [("red", RED), ("blue", BLUE)] {
-            let path = folder.path().join(team);
-            std::fs::write(&path, format!("{token}\n")).unwrap();
-            let path = path.display();
-            text.push_str(&format!(
-                "\n[teams.{team}]\ntokens = [{{ file = '{path}' }}]\n"
-            ));
-        }
-        Self::open_as(folder, store, &text, provider).await
+        std::fs::write(folder.path().join("red"), format!("{RED}\n")).unwrap();
+        std::fs::write(folder.path().join("blue"), format!("{BLUE}\n")).unwrap();
+        std::fs::write(folder.path().join(IDENTITY), identity_file(&folder)).unwrap();
+        Self::open_as(folder, store, more, provider).await
     }
 
     /// Nobody has a token.
@@ -62,12 +73,16 @@ impl House {
         let tasks = Tasks::new();
         let listener = Listener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr();
-        gateway.serve_http(&tasks, listener).unwrap();
+        let file = Some(folder.path().join(IDENTITY)).filter(|file| file.exists());
+        let identities = Identities::open(None, file, &tasks).await.unwrap();
+        let gate = Gate::new(identities.clone(), "http", access::HTTP_RULES, address);
+        gateway.serve_http(&tasks, listener, gate);
         Self {
             gateway,
             address,
             tasks,
             folder,
+            identities,
         }
     }
 
@@ -298,15 +313,17 @@ async fn gateway_without_tokens_serves_its_own_machine_only() {
     assert_eq!(fault(foreign.send().await.unwrap()).await.0, 401);
 
     let listener = Listener::bind("0.0.0.0:0").await.unwrap();
-    let error = house
-        .gateway
-        .serve_http(&house.tasks, listener)
-        .unwrap_err();
-    let said = error.to_string();
-    assert!(
-        said.contains("[teams.TEAM]") && said.contains("127.0.0.1"),
-        "{said}"
+    let address = listener.local_addr();
+    let gate = Gate::new(
+        house.identities.clone(),
+        "http",
+        access::HTTP_RULES,
+        address,
     );
+    house.gateway.serve_http(&house.tasks, listener, gate);
+    let url = format!("http://127.0.0.1:{}/v1/models", address.port());
+    let beyond = reqwest::Client::new().get(url).send().await.unwrap();
+    assert_eq!(fault(beyond).await.0, 401);
 }
 
 #[tokio::test]
@@ -316,25 +333,35 @@ async fn changed_token_is_in_use_without_a_restart() {
         let request = house.get("/v1/models").bearer_auth(token);
         request.send().await.unwrap().status().as_u16()
     };
-    let path = house.folder.path().join("red");
-    let path = path.display();
-    let text = format!("[teams.red]\ntokens = [{{ file = '{path}' }}]");
+    assert_eq!((models(RED).await, models(BLUE).await), (200, 200));
     let changed = "red-changed-token-0002";
     std::fs::write(house.folder.path().join("red"), changed).unwrap();
-    let said = house.gateway.adopt(config(&text)).unwrap();
-    assert!(said.contains(&"tokens of teams".to_owned()), "{said:?}");
-    assert_eq!(
-        (models(changed).await, models(RED).await, models(BLUE).await),
-        (200, 401, 401)
-    );
+    until("the changed token", async || models(changed).await == 200).await;
+    assert_eq!((models(RED).await, models(BLUE).await), (401, 200));
+}
 
-    std::fs::write(house.folder.path().join("red"), "short").unwrap();
-    let error = house.gateway.adopt(config(&text)).unwrap_err().to_string();
-    assert!(error.contains("team red"), "{error}");
-    assert_eq!(models(changed).await, 200);
-    // Without any token a door that tokens closed stays on its own machine.
-    house.gateway.adopt(config("")).unwrap();
-    assert_eq!(models("anything").await, 200);
+#[tokio::test]
+async fn scopes_decide_what_a_token_may_do_over_http() {
+    let house = House::open(None, "", Arc::new(counted())).await;
+    let path = house.folder.path().join("red").display().to_string();
+    let identity =
+        format!("[teams.red]\n[tokens.red]\nteam = 'red'\nscopes = ['read']\nfile = '{path}'\n");
+    std::fs::write(house.folder.path().join(IDENTITY), identity).unwrap();
+    let chat = async || {
+        let asked = house.chat(&ask("hi")).bearer_auth(RED).send().await;
+        fault(asked.unwrap()).await
+    };
+    until("the narrower token", async || chat().await.0 == 403).await;
+    let (_, error) = chat().await;
+    assert_eq!(error["code"], "insufficient_scope");
+    assert!(
+        error["message"].as_str().unwrap().contains("submit"),
+        "{error}"
+    );
+    let asks = house.get("/v1/doors/alice/asks").bearer_auth(RED);
+    assert_eq!(fault(asks.send().await.unwrap()).await.0, 403);
+    let models = house.get("/v1/models").bearer_auth(RED);
+    assert_eq!(models.send().await.unwrap().status(), StatusCode::OK);
 }
 
 #[tokio::test]

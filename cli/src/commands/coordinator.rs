@@ -5,17 +5,20 @@
 use std::time::Duration;
 
 use agon_coordinator::{
-    ArchiveChoice, Coordinator as RunningCoordinator, CoordinatorOptions, StoreChoice, metrics,
+    ArchiveChoice, Coordinator as RunningCoordinator, CoordinatorOptions, StoreChoice, access,
+    metrics,
 };
-use agon_service_kit::server::{self, Listener, channel};
+use agon_identity::layer::behind;
+use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::TaskKind;
-use agon_worker::transport;
 use tonic::service::Routes;
 
+use crate::connecting::transport_to;
 use crate::data_folder::{COORDINATOR, HeldFolder, STORE};
 use crate::describing::describe_at;
 use crate::failure::Failure;
 use crate::forgetting::forget_at;
+use crate::identities::{IdentityArguments, gate};
 use crate::role::{
     LogArguments, MetricsArguments, OnSignals, StoreArguments, announce, run_service,
 };
@@ -67,6 +70,8 @@ pub struct Coordinator {
     #[command(flatten)]
     store: StoreArguments,
     #[command(flatten)]
+    identity: IdentityArguments,
+    #[command(flatten)]
     metrics: MetricsArguments,
 }
 
@@ -85,7 +90,7 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
             .await
             .map_err(Failure::surroundings)?;
         let gateway = match &arguments.gateway {
-            Some(url) => Some(transport::over(channel(url).map_err(Failure::input)?)),
+            Some(url) => Some(transport_to(url)?),
             None => {
                 tracing::warn!(
                     "no --gateway: experiments with models are refused, and ledgers of finished \
@@ -94,6 +99,7 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
                 None
             }
         };
+        let identities = arguments.identity.open(&arguments.store, &tasks).await?;
         let address = listener.local_addr().to_string();
         let options = CoordinatorOptions {
             address: arguments.advertise.clone().unwrap_or(address),
@@ -114,11 +120,12 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
         announce("coordinator", &listener);
         let services = coordinator.services();
         let routes = Routes::new(services.experiments).add_service(services.session_leases);
+        let gate = gate(&identities, "coordinator", access::RULES, &listener);
         server::serve_when(
             &tasks,
             "coordinator",
             listener,
-            routes,
+            behind(gate, routes),
             coordinator.in_charge(),
         );
         let shutdown = tasks.shutdown_token();

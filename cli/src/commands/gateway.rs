@@ -10,7 +10,8 @@ mod status;
 
 use std::time::Duration;
 
-use agon_agent_gateway::{Gateway as RunningGateway, Store};
+use agon_agent_gateway::{Gateway as RunningGateway, Store, access};
+use agon_identity::layer::behind;
 use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::TaskKind;
 use tonic::service::Routes;
@@ -18,6 +19,7 @@ use tonic::service::Routes;
 use crate::data_folder::{GATEWAY, HeldFolder, LEDGER};
 use crate::embedded;
 use crate::failure::Failure;
+use crate::identities::{IdentityArguments, gate};
 use crate::model_config::ModelArguments;
 use crate::output;
 use crate::role::{
@@ -61,7 +63,7 @@ struct Serve {
     )]
     listen: String,
     /// Answer OpenAI's chat completions over HTTP here too, such as 127.0.0.1:7711;
-    /// beyond this machine teams need tokens
+    /// beyond this machine callers need tokens
     #[arg(
         long,
         env = "AGON_HTTP_LISTEN",
@@ -73,6 +75,8 @@ struct Serve {
     models: ModelArguments,
     #[command(flatten)]
     store: StoreArguments,
+    #[command(flatten)]
+    identity: IdentityArguments,
     #[command(flatten)]
     metrics: MetricsArguments,
 }
@@ -108,6 +112,7 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
             None => None,
         };
         let http = http.transpose().map_err(Failure::surroundings)?;
+        let identities = arguments.identity.open(&arguments.store, &tasks).await?;
         let opened = RunningGateway::open(config, store).await;
         let gateway = opened.map_err(Failure::surroundings)?;
         arguments
@@ -121,10 +126,12 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
         announce("gateway", &listener);
         if let Some(http) = http {
             let address = http.local_addr();
-            gateway.serve_http(&tasks, http).map_err(Failure::input)?;
+            let gate = gate(&identities, "gateway http", access::HTTP_RULES, &http);
+            gateway.serve_http(&tasks, http, gate);
             output::print(&format!("agon gateway http listening on {address}"));
         }
-        let routes = Routes::new(gateway.service());
+        let gate = gate(&identities, "gateway", access::RULES, &listener);
+        let routes = behind(gate, Routes::new(gateway.service()));
         server::serve_when(&tasks, "gateway", listener, routes, gateway.store_answers());
         let shutdown = tasks.shutdown_token();
         let drained = gateway.clone();

@@ -8,12 +8,12 @@ use agon_engine::spec::SIMULATED_ENDPOINT;
 use agon_outlets::InLine as _;
 use agon_proto::v1::WatchExperimentResponse;
 use agon_report::grouped;
-use agon_service_kit::server::channel;
 use agon_service_kit::signals::shutdown_signal;
-use agon_worker::{Transport, transport};
+use agon_worker::Transport;
 use tonic::Status;
 use tracing::Instrument as _;
 
+use crate::connecting::transport_to;
 use crate::coordinators;
 use crate::embedded::{self, Cluster};
 use crate::experiment_arguments::{CheckedExperiment, ExperimentArguments};
@@ -247,7 +247,7 @@ async fn in_cluster(
 ) -> Result<(), Failure> {
     let experiments = coordinators::in_charge(url)?;
     let gateway = match &arguments.gateway {
-        Some(url) => Some(transport::over(channel(url).map_err(Failure::input)?)),
+        Some(url) => Some(transport_to(url)?),
         None => None,
     };
     let mut keeping = Keeping::begin(folder, checked, arguments.state())?;

@@ -3,9 +3,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agon_service_kit::server::channel;
-use agon_worker::{Transport, WorkerOptions, transport};
+use agon_worker::{Transport, WorkerOptions};
 
+use crate::connecting::{channel_to, over, transport_to};
 use crate::failure::Failure;
 use crate::role::{LogArguments, MetricsArguments, OnSignals, run_service};
 
@@ -58,21 +58,17 @@ pub fn run(arguments: &Worker, log: &LogArguments) -> Result<(), Failure> {
             .metrics
             .serve(&tasks, &[agon_worker::METRICS])
             .await?;
-        let coordinators = arguments.coordinator.iter().map(|url| {
-            let channel = channel(url).map_err(Failure::input)?;
-            Ok(transport::over(channel))
-        });
+        let coordinators = arguments.coordinator.iter().map(|url| transport_to(url));
         let coordinators = coordinators.collect::<Result<Vec<Transport>, Failure>>()?;
         let connections = arguments.places.div_ceil(PLACES_PER_CONNECTION);
-        let gateways =
-            (0..connections).map(|_| channel(&arguments.gateway).map_err(Failure::input));
+        let gateways = (0..connections).map(|_| channel_to(&arguments.gateway));
         let gateways = gateways.collect::<Result<Vec<_>, Failure>>()?;
         let options = WorkerOptions {
             worker_id: arguments.id.clone().unwrap_or_else(default_id),
             incarnation: incarnation(),
             places: arguments.places as usize,
         };
-        agon_worker::start(&tasks, coordinators, transport::in_turn(gateways), &options);
+        agon_worker::start(&tasks, coordinators, over(gateways), &options);
         crate::output::print(&format!("agon worker {} started", options.worker_id));
         Ok(OnSignals::default())
     })

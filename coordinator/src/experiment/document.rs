@@ -21,7 +21,7 @@ mod added;
 mod names;
 mod reader;
 
-pub use names::is_experiment_name;
+pub use names::{is_experiment_name, is_kept_name};
 
 /// The tables that are known to show beside one's own results.
 pub const COMPARISONS: [&str; 29] = [
@@ -205,8 +205,11 @@ fn is_usual(priority: &i32) -> bool {
     *priority == 0
 }
 
+/// Who pays when nobody says so.
+pub const DEFAULT_TEAM: &str = "default";
+
 pub(super) fn default_team() -> String {
-    "default".to_owned()
+    DEFAULT_TEAM.to_owned()
 }
 
 impl ExperimentDocument {

@@ -17,7 +17,7 @@ use crate::archive::Entry;
 use crate::journal::Place;
 use crate::metrics;
 use crate::queue::{Effect, Granted, LeaseId, Outcome, Queue, Refusal, Settled, StreamId, entry};
-use crate::specs::{KnownExperiment, Specs};
+use crate::specs::{KnownExperiment, Specs, ledger_session};
 
 /// With more bytes of records that are neither in the archive nor thrown away, nothing is granted.
 const MOST_UNWRITTEN: usize = 512 * 1024 * 1024;
@@ -226,7 +226,11 @@ impl OwnerState {
             if let Some(session_id) = session_id {
                 metrics::count_result(came);
                 if matches!(came, Settled::Stored | Settled::Same) {
-                    stored.push(session_id);
+                    let known = self.specs.get(lease.session.experiment);
+                    stored.push(match known {
+                        Some(known) => ledger_session(&known.submitted, &session_id),
+                        None => session_id,
+                    });
                 }
             }
             settled.push((lease, came));

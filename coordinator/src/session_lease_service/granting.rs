@@ -14,7 +14,7 @@ use tracing::error;
 use super::SessionLeases;
 use crate::owner::{Grant, Office, ToStream, Whereabouts};
 use crate::queue::{LeaseId, Settled};
-use crate::specs::Specs;
+use crate::specs::{Specs, ledger_session};
 
 /// Bytes of specs in one message.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
@@ -138,6 +138,7 @@ fn tell(grant: &Grant, record: Option<Bytes>, specs: &Specs) -> Result<Told, Unt
         priority: submitted.priority,
         experiment_budget_nanodollars: grant.granted.budget,
         content_cache: submitted.content_cache,
+        ledger_session_id: ledger_session(submitted, &session.id),
         carried: record
             .map(|record| carried(&session.id, &record))
             .unwrap_or_default()

@@ -6,6 +6,10 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use agon_agent_gateway::access;
+use agon_identity::gate::Gate;
+use agon_identity::layer::behind;
+use agon_identity::view::Identities;
 use agon_service_kit::metrics;
 use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::Tasks;
@@ -114,9 +118,15 @@ impl Heads {
             let listeners = [bind().await, bind().await, bind().await];
             let addresses = listeners.each_ref().map(Listener::local_addr);
             let [door, page, grpc] = listeners;
-            gateway.serve_http(tasks, door).expect("an open door");
+            let identities = Identities::open(None, None, tasks).await;
+            let identities = identities.expect("no file");
+            let address = door.local_addr();
+            let gate = Gate::new(identities.clone(), "http", access::HTTP_RULES, address);
+            gateway.serve_http(tasks, door, gate);
             metrics::serve(tasks, page);
-            server::serve(tasks, "gateway", grpc, Routes::new(gateway.service()));
+            let gate = Gate::new(identities, "gateway", access::RULES, grpc.local_addr());
+            let routes = behind(gate, Routes::new(gateway.service()));
+            server::serve(tasks, "gateway", grpc, routes);
             addresses
         });
         Self {

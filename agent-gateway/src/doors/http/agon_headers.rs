@@ -39,7 +39,7 @@ impl AgonHeaders {
         client: &Client,
         fresh: &str,
     ) -> Result<Self, ApiError> {
-        let team = as_one_part(&client.team);
+        let team = as_one_part(client.team());
         let session = name(headers, "x-agon-session")?;
         let decision = name(headers, "x-agon-decision")?
             .map(|text| read_decision(&text))
@@ -60,7 +60,7 @@ impl AgonHeaders {
         };
         let caller = Caller {
             simulated_reply: None,
-            team: client.team.clone(),
+            team: client.team().to_owned(),
             experiment_id: experiment
                 .map(|experiment| format!("http/{team}/{experiment}"))
                 .unwrap_or_default(),
@@ -156,15 +156,15 @@ fn as_one_part(team: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use agon_identity::holder::Holder;
+    use agon_identity::scope::Scope;
+
     use super::*;
 
     fn read(team: &str, pairs: &[(&'static str, &str)]) -> Result<AgonHeaders, ApiError> {
         let headers = pairs.iter();
         let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
-        let client = Client {
-            team: team.to_owned(),
-            anybody: false,
-        };
+        let client = Client(Holder::of_token("t", "1", Some(team), &[Scope::Submit]));
         AgonHeaders::read(&headers.collect(), &client, "fresh-1")
     }
 

@@ -2,6 +2,7 @@
 //! that trying again does not mend says so, because those clients try again by
 //! themselves. Messages say what to do. Called by all handlers.
 
+use agon_identity::gate::Refusal;
 use agon_service_kit::status::ErrorClass;
 use agon_service_kit::tasks::with_causes;
 use axum::extract::rejection::BytesRejection;
@@ -67,6 +68,20 @@ impl ApiError {
 
     pub(super) fn unauthorized(message: &str) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "invalid_api_key", message)
+    }
+
+    /// The gate does not let it in.
+    pub(super) fn refused(refusal: &Refusal) -> Self {
+        match refusal {
+            Refusal::NoToken | Refusal::UnknownToken | Refusal::Expired | Refusal::Revoked => {
+                Self::unauthorized(&refusal.to_string())
+            }
+            Refusal::Scope { .. } | Refusal::NoRule { .. } => {
+                let code = "insufficient_scope";
+                Self::new(StatusCode::FORBIDDEN, code, refusal.to_string())
+            }
+            Refusal::StoreAway => Self::of_class(ErrorClass::Unavailable, refusal.to_string()),
+        }
     }
 
     pub(super) fn stopping() -> Self {

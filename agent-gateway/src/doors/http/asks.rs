@@ -24,7 +24,7 @@ use super::request;
 use crate::decision::{DecisionAddress, ReplyFormat};
 use crate::door_store::{DoorAnswer, Listing, SubmittedAnswer, WaitingAsk};
 use crate::doors::answering;
-use crate::doors::watching::only_session;
+use crate::doors::watching::only_own;
 use crate::store_error::StoreError;
 
 /// Proxies cut what takes longer.
@@ -69,10 +69,7 @@ pub(super) async fn list(
     loop {
         let mut listing = doors.list(&name).await.map_err(|error| failed(&error))?;
         let version = listing.version;
-        only_session(&mut listing, &look.session);
-        if let Some(team) = client.only_team() {
-            listing.asks.retain(|waiting| waiting.ask.team == team);
-        }
+        only_own(&mut listing, &look.session, client.only_team());
         let news = match &look.after {
             Some(known) => *known != version.to_string(),
             None => !listing.asks.is_empty(),

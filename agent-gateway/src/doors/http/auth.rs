@@ -1,14 +1,14 @@
-//! Who is let in: the team whose bearer token a request shows, or, on a gateway
-//! without tokens that only its own machine reaches, everybody. Checked before
-//! a body is read. Called by every handler that is not public.
+//! Who is let in: the holder of a team's bearer token, or, on a gateway without tokens that only its
+//! own machine reaches, everybody. Checked before a body is read. Called by every handler that is
+//! not public.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
-use axum::http::header::{AUTHORIZATION, HOST};
+use agon_identity::holder::Holder;
+use axum::extract::{FromRequestParts, MatchedPath};
+use axum::http::header::HOST;
 use axum::http::request::Parts;
-use secrecy::SecretString;
 
 use super::Door;
 use super::api_error::ApiError;
@@ -17,17 +17,17 @@ use super::api_error::ApiError;
 const DEFAULT_TEAM: &str = "default";
 
 /// Somebody who was let in.
-pub(super) struct Client {
-    /// Who pays.
-    pub team: String,
-    /// There are no tokens, so there is nobody to keep apart.
-    pub anybody: bool,
-}
+pub(super) struct Client(pub Holder);
 
 impl Client {
+    /// Who pays.
+    pub(super) fn team(&self) -> &str {
+        self.0.team().unwrap_or(DEFAULT_TEAM)
+    }
+
     /// Whose asks at doors this client may see and answer; absent: everybody's.
     pub(super) fn only_team(&self) -> Option<&str> {
-        (!self.anybody).then_some(self.team.as_str())
+        self.0.team()
     }
 }
 
@@ -35,54 +35,31 @@ impl FromRequestParts<Arc<Door>> for Client {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, door: &Arc<Door>) -> Result<Self, ApiError> {
-        let tokens = &door.team_tokens;
-        if tokens.is_empty() && door.loopback {
-            return open_to_this_machine(parts);
+        let route = parts.extensions.get::<MatchedPath>();
+        let route = route.map_or("", MatchedPath::as_str);
+        let admitted = door.gate.admit(route, &parts.headers);
+        let holder = admitted
+            .map_err(|refusal| ApiError::refused(&refusal))?
+            .holder;
+        if holder.is_anybody() {
+            only_this_machine(parts)?;
         }
-        let shown = parts.headers.get(AUTHORIZATION);
-        let shown = shown.ok_or_else(|| {
-            ApiError::unauthorized(
-                "this gateway wants the bearer token of a team: send the header \
-                 \"authorization: Bearer TOKEN\"",
-            )
-        })?;
-        let token = shown.to_str().ok().and_then(bearer);
-        let team = token.and_then(|token| tokens.team_of(&token));
-        match team {
-            Some(team) => Ok(Self {
-                team,
-                anybody: false,
-            }),
-            None => Err(ApiError::unauthorized(
-                "no team of this gateway has this bearer token: ask whoever runs it for yours",
-            )),
-        }
+        Ok(Self(holder))
     }
-}
-
-fn bearer(header: &str) -> Option<SecretString> {
-    let (scheme, token) = header.split_once(' ')?;
-    let token = token.trim();
-    scheme
-        .eq_ignore_ascii_case("bearer")
-        .then(|| SecretString::from(token.to_owned()))
 }
 
 /// A page in a browser of this machine must not get in under a name of its own
 /// that leads here.
-fn open_to_this_machine(parts: &Parts) -> Result<Client, ApiError> {
+fn only_this_machine(parts: &Parts) -> Result<(), ApiError> {
     let header = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
     let host = header.or(parts.uri.authority().map(|authority| authority.as_str()));
     if host.is_some_and(|host| !is_this_machine(host)) {
         return Err(ApiError::unauthorized(
             "a gateway without tokens is only for its own machine: call it localhost or \
-             127.0.0.1, or give teams tokens",
+             127.0.0.1, or make tokens with `agon token create`",
         ));
     }
-    Ok(Client {
-        team: DEFAULT_TEAM.to_owned(),
-        anybody: true,
-    })
+    Ok(())
 }
 
 fn is_this_machine(host: &str) -> bool {
@@ -117,11 +94,5 @@ mod tests {
         ] {
             assert!(!is_this_machine(other), "{other}");
         }
-    }
-
-    #[test]
-    fn token_is_what_follows_bearer() {
-        assert!(bearer("Bearer x").is_some() && bearer("bearer  x ").is_some());
-        assert!(bearer("Basic x").is_none() && bearer("x").is_none());
     }
 }

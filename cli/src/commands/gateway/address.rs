@@ -2,16 +2,16 @@
 //! replica in turn, for what only it has noted. Used by all commands of `agon gateway`.
 
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
-use agon_service_kit::server::channel;
+use agon_worker::Transport;
 use tonic::Status;
-use tonic::transport::Channel;
 
+use crate::connecting::transport_to;
 use crate::failure::Failure;
 use crate::output;
 use crate::results::refused;
 
 /// A client of one gateway.
-pub type Client = AgentGatewayServiceClient<Channel>;
+pub type Client = AgentGatewayServiceClient<Transport>;
 
 /// Where one listens.
 #[derive(Debug, clap::Args)]
@@ -82,7 +82,7 @@ impl Replicas {
 }
 
 fn client(url: &str) -> Result<Client, Failure> {
-    Ok(Client::new(channel(url).map_err(Failure::input)?))
+    Ok(Client::new(transport_to(url)?))
 }
 
 fn refused_by(url: &str, refusal: &Status) -> Failure {

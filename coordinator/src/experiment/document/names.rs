@@ -3,6 +3,8 @@
 
 use agon_engine::registry;
 use agon_engine::spec::Settings;
+use agon_identity::holder::OF_TEAM;
+use agon_service_kit::team_name::TeamName;
 use serde_json::{Map, Value};
 
 /// Longest name of an experiment, player or label: they become file names and columns.
@@ -22,6 +24,14 @@ pub(super) fn parameter_owner(entry: &Map<String, Value>, key: &str) -> Option<&
 pub fn is_experiment_name(name: &str) -> bool {
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(legal)
+}
+
+/// Whether an experiment may be kept under this name: its own, or its own with its team's behind it.
+pub fn is_kept_name(name: &str) -> bool {
+    match name.split_once(OF_TEAM) {
+        None => is_experiment_name(name),
+        Some((own, team)) => is_experiment_name(own) && TeamName::read(team.to_owned()).is_ok(),
+    }
 }
 
 /// Whether a player may be called so.

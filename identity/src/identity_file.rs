@@ -1,0 +1,240 @@
+//! Teams and tokens in a file, for installations that are described by files: tokens stand elsewhere,
+//! in environment variables or in files such as mounted secrets, and the file says where. Read again
+//! when any of them changes. Accepted beside the tokens of the store.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use agon_service_kit::config::{self, ConfigError};
+use agon_service_kit::secret_source::{SecretSource, SecretSourceError};
+use agon_service_kit::team_name::{NoTeamName, TeamName};
+use secrecy::ExposeSecret as _;
+use serde::Deserialize;
+
+use crate::document::{IdentityDocument, TeamRecord, TokenRecord};
+use crate::scope::{self, NoScope, Scope, ScopeError};
+use crate::token::{SHORTEST, TokenDigest};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileSection {
+    #[serde(default)]
+    teams: BTreeMap<String, TeamRecord>,
+    #[serde(default)]
+    tokens: BTreeMap<String, TokenSection>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TokenSection {
+    /// Absent: the installation's.
+    team: Option<String>,
+    scopes: Vec<String>,
+    env: Option<String>,
+    file: Option<std::path::PathBuf>,
+}
+
+/// Why a file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum IdentityFileError {
+    /// It is not as it should be.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A team.
+    #[error("{file}: teams.{team}")]
+    Team {
+        /// The file.
+        file: String,
+        /// As it is named there.
+        team: String,
+        /// What is wrong.
+        #[source]
+        source: NoTeamName,
+    },
+    /// A token.
+    #[error("{file}: tokens.{token}")]
+    Token {
+        /// The file.
+        file: String,
+        /// As it is named there.
+        token: String,
+        /// What is wrong.
+        #[source]
+        source: TokenFault,
+    },
+}
+
+/// What is wrong with a token of a file.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenFault {
+    /// See there.
+    #[error("scopes: {0:?} {1}")]
+    Scope(String, NoScope),
+    /// See there.
+    #[error(transparent)]
+    Scopes(#[from] ScopeError),
+    /// It belongs to nobody.
+    #[error("its team {0} is not among [teams.NAME]")]
+    NoTeam(String),
+    /// Where is it?
+    #[error("say where the token is, with env = \"NAME\" or file = \"PATH\"")]
+    Source,
+    /// It cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] SecretSourceError),
+    /// It is too easy to guess.
+    #[error(
+        "the token is shorter than {SHORTEST} characters: make one with `openssl rand -hex 32`"
+    )]
+    TooShort,
+    /// Two holders could not be told apart.
+    #[error("it is the token of tokens.{0}, too")]
+    Shared(String),
+}
+
+/// Reads a file and every token that it names.
+///
+/// # Errors
+/// Anything in it makes no sense, or a token cannot be read.
+pub fn read(path: &Path) -> Result<IdentityDocument, IdentityFileError> {
+    let section: FileSection = config::load(path)?;
+    let file = path.to_string_lossy().into_owned();
+    for team in section.teams.keys() {
+        TeamName::read(team.clone()).map_err(|source| IdentityFileError::Team {
+            file: file.clone(),
+            team: team.clone(),
+            source,
+        })?;
+    }
+    let mut document = IdentityDocument {
+        teams: section.teams,
+        tokens: Vec::new(),
+    };
+    for (name, section) in section.tokens {
+        let token = token(&name, section, &document);
+        let token = token.map_err(|source| IdentityFileError::Token {
+            file: file.clone(),
+            token: name,
+            source,
+        })?;
+        document.tokens.push(token);
+    }
+    Ok(document)
+}
+
+fn token(
+    name: &str,
+    section: TokenSection,
+    before: &IdentityDocument,
+) -> Result<TokenRecord, TokenFault> {
+    let scopes = section.scopes.into_iter();
+    let scopes = scopes.map(|text| text.parse().map_err(|fault| TokenFault::Scope(text, fault)));
+    let scopes: Vec<Scope> = scopes.collect::<Result<_, _>>()?;
+    scope::check(&scopes, section.team.as_deref())?;
+    if let Some(team) = section
+        .team
+        .as_ref()
+        .filter(|team| !before.teams.contains_key(*team))
+    {
+        return Err(TokenFault::NoTeam(team.clone()));
+    }
+    let source = match (section.env, section.file) {
+        (Some(name), None) => SecretSource::Env(name),
+        (None, Some(path)) => SecretSource::File(path),
+        _ => return Err(TokenFault::Source),
+    };
+    let text = source.read()?;
+    let text = text.expose_secret();
+    let digest = TokenDigest::of(text).filter(|_| text.len() >= SHORTEST);
+    let digest = digest.ok_or(TokenFault::TooShort)?;
+    if let Some(other) = before.tokens.iter().find(|other| other.digest == digest) {
+        return Err(TokenFault::Shared(other.name.clone()));
+    }
+    Ok(TokenRecord {
+        // Beside the ids of tokens in the store, which are hexadecimal.
+        id: format!("file:{name}"),
+        name: name.to_owned(),
+        team: section.team,
+        scopes,
+        digest,
+        created_ms: 0,
+        expires_ms: None,
+        revoked_ms: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_service_kit::tasks::with_causes;
+
+    use super::*;
+
+    const TOKEN: &str = "a-token-of-24-characters";
+
+    fn read_text(text: &str) -> Result<IdentityDocument, String> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("one"), TOKEN).unwrap();
+        std::fs::write(folder.path().join("short"), "short").unwrap();
+        let text = text.replace("DIR", &folder.path().to_string_lossy());
+        let path = folder.path().join("identity.toml");
+        std::fs::write(&path, text).unwrap();
+        read(&path).map_err(|error| with_causes(&error))
+    }
+
+    #[test]
+    fn teams_and_tokens_are_read_and_only_digests_kept() {
+        let document = read_text(
+            "[teams.red]\nsessions = 9\n[tokens.ci]\nteam = 'red'\nscopes = ['submit']\n\
+             file = 'DIR/one'",
+        )
+        .unwrap();
+        assert_eq!(document.teams["red"].sessions, Some(9));
+        let token = &document.tokens[0];
+        assert_eq!(
+            (&*token.id, token.team.as_deref()),
+            ("file:ci", Some("red"))
+        );
+        assert_eq!(Some(token.digest), TokenDigest::of(TOKEN));
+        assert!(!format!("{document:?}").contains(TOKEN));
+    }
+
+    #[test]
+    fn faults_say_which_entry_and_what_to_do() {
+        for (text, says) in [
+            (
+                "[tokens.a]\nscopes = ['worker']",
+                "tokens.a: say where the token is",
+            ),
+            (
+                "[tokens.a]\nscopes = ['work']\nfile = 'DIR/one'",
+                "\"work\" must be read",
+            ),
+            (
+                "[tokens.a]\nscopes = ['read']\nfile = 'DIR/one'",
+                "name the team",
+            ),
+            (
+                "[tokens.a]\nteam = 'red'\nscopes = ['read']\nfile = 'DIR/one'",
+                "[teams.NAME]",
+            ),
+            (
+                "[tokens.a]\nscopes = ['worker']\nfile = 'DIR/short'",
+                "openssl rand",
+            ),
+            (
+                "[tokens.a]\nscopes = ['worker']\nfile = 'DIR/none'",
+                "cannot be read",
+            ),
+            (
+                "[tokens.a]\nscopes = ['worker']\nfile = 'DIR/one'\n\
+                 [tokens.b]\nscopes = ['admin']\nfile = 'DIR/one'",
+                "token of tokens.a",
+            ),
+            ("[teams.'a b']", "teams.a b: the name of a team"),
+            ("[team.red]", "unknown field"),
+        ] {
+            let fault = read_text(text).unwrap_err();
+            assert!(fault.contains(says) && !fault.contains(TOKEN), "{fault}");
+        }
+    }
+}

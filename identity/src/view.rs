@@ -1,0 +1,316 @@
+//! Teams and tokens as a service knows them: read from the store and from a file, looked at again
+//! several times a second, so that what was revoked is over within a second everywhere. Calls never
+//! wait for the store; tokens of a store that has not answered for long are not believed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agon_service_kit::clock::unix_ms;
+use agon_service_kit::complaint::Complaint;
+use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
+use parking_lot::RwLock;
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use crate::audit::Auditor;
+use crate::document::{IdentityDocument, TeamRecord, TokenRecord, TokenState};
+use crate::gate::Refusal;
+use crate::holder::Holder;
+use crate::identity_file::{self, IdentityFileError};
+use crate::store::{IdentityStore, StoreResult, Version};
+use crate::token::TokenDigest;
+
+/// Between two looks at store and file.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// A store that has not answered for so long may know of tokens that are revoked.
+const BELIEVED_FOR: Duration = Duration::from_secs(10);
+
+/// A service starts without its store after this.
+const FIRST_LOOK_WITHIN: Duration = Duration::from_secs(2);
+
+/// What a service knows of teams and tokens. Cheap to clone.
+#[derive(Clone)]
+pub struct Identities {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    store: Option<Arc<dyn IdentityStore>>,
+    file: Option<PathBuf>,
+    known: RwLock<Known>,
+    auditor: Auditor,
+    unread: Complaint,
+}
+
+/// What was read last.
+#[derive(Default)]
+struct Known {
+    tokens: HashMap<TokenDigest, KnownToken>,
+    teams: BTreeMap<String, TeamRecord>,
+    /// Nobody has ever made a team or a token here.
+    is_empty: bool,
+    stored: IdentityDocument,
+    version: Option<Version>,
+    /// When the store answered last; absent before it did.
+    answered: Option<Instant>,
+    in_file: IdentityDocument,
+    /// What is wrong with the file now; the log has it.
+    file_fault: String,
+}
+
+struct KnownToken {
+    record: TokenRecord,
+    holder: Holder,
+    is_stored: bool,
+    /// Cancelled once it is not accepted any more.
+    ended: CancellationToken,
+}
+
+/// Somebody with a token that is accepted.
+#[derive(Debug)]
+pub(crate) struct KnownHolder {
+    pub holder: Holder,
+    /// Cancelled once the token is not accepted any more.
+    pub ended: CancellationToken,
+}
+
+impl Identities {
+    /// Reads the file and, if it answers, the store, and looks at both again until the tasks are shut
+    /// down.
+    ///
+    /// # Errors
+    /// The file cannot be used.
+    pub async fn open(
+        store: Option<Arc<dyn IdentityStore>>,
+        file: Option<PathBuf>,
+        tasks: &Tasks,
+    ) -> Result<Self, IdentityFileError> {
+        let in_file = file.as_deref().map(identity_file::read).transpose()?;
+        let (auditor, writing) = Auditor::new(store.clone());
+        let identities = Self {
+            shared: Arc::new(Shared {
+                store,
+                file,
+                known: RwLock::default(),
+                auditor,
+                unread: Complaint::default(),
+            }),
+        };
+        identities
+            .shared
+            .known
+            .write()
+            .take_file(in_file.unwrap_or_default());
+        let first = tokio::time::timeout(FIRST_LOOK_WITHIN, identities.look_at_store());
+        if first.await.is_err() {
+            warn!("the store of tokens does not answer yet: nobody who needs it is let in");
+        }
+        tasks.spawn(TaskKind::UPKEEP, "audit", writing);
+        let looking = identities.clone();
+        tasks.spawn(TaskKind::UPKEEP, "identities", looking.keep_looking());
+        Ok(identities)
+    }
+
+    async fn keep_looking(self) {
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            self.look_at_file().await;
+            self.look_at_store().await;
+        }
+    }
+
+    /// Writes down who did what.
+    pub fn auditor(&self) -> &Auditor {
+        &self.shared.auditor
+    }
+
+    /// Sessions that a team may have at work at a time, by team; the others may have as many as there
+    /// are places.
+    pub fn session_limits(&self) -> BTreeMap<String, u32> {
+        let known = self.shared.known.read();
+        let teams = known.teams.iter();
+        teams
+            .filter_map(|(name, team)| Some((name.clone(), team.sessions?)))
+            .collect()
+    }
+
+    /// Whether there is any token.
+    pub fn has_tokens(&self) -> bool {
+        !self.shared.known.read().tokens.is_empty()
+    }
+
+    /// Whether anybody may come in from this machine: there are no teams and no tokens, and the store
+    /// has said so.
+    pub(crate) fn is_open(&self) -> bool {
+        self.shared.known.read().is_empty
+    }
+
+    /// Whether the store is to be heard before anybody is let in or sent away for good.
+    pub(crate) fn is_waiting_for_store(&self) -> bool {
+        self.shared.is_stale(&self.shared.known.read())
+    }
+
+    /// Whose token this is.
+    pub(crate) fn holder_of(&self, token: &str) -> Result<KnownHolder, Refusal> {
+        let known = self.shared.known.read();
+        let is_stale = self.shared.is_stale(&known);
+        let found = TokenDigest::of(token).and_then(|digest| known.tokens.get(&digest));
+        match found {
+            None if is_stale => Err(Refusal::StoreAway),
+            None => Err(Refusal::UnknownToken),
+            Some(token) if token.is_stored && is_stale => Err(Refusal::StoreAway),
+            Some(token) => match token.record.state(unix_ms()) {
+                TokenState::Expired => Err(Refusal::Expired),
+                TokenState::Revoked => Err(Refusal::Revoked),
+                TokenState::Valid => Ok(KnownHolder {
+                    holder: token.holder.clone(),
+                    ended: token.ended.clone(),
+                }),
+            },
+        }
+    }
+
+    async fn look_at_store(&self) {
+        let Some(store) = &self.shared.store else {
+            self.shared.known.write().take_store(None);
+            return;
+        };
+        let known = self.shared.known.read().version.clone();
+        let read = store.read(known.as_ref()).await;
+        self.take_read(read);
+    }
+
+    fn take_read(&self, read: StoreResult<Option<(Version, IdentityDocument)>>) {
+        match read {
+            Ok(news) => self.shared.known.write().take_store(news),
+            Err(error) => {
+                if let Some(times) = self.shared.unread.note() {
+                    let reason = with_causes(&error);
+                    warn!(reason, times, "teams and tokens cannot be read");
+                }
+                self.shared.known.write().end_tokens();
+            }
+        }
+    }
+
+    async fn look_at_file(&self) {
+        let Some(file) = self.shared.file.clone() else {
+            return;
+        };
+        let read = tokio::task::spawn_blocking(move || identity_file::read(&file)).await;
+        let read = read.map_err(|fault| fault.to_string());
+        let read = read.and_then(|read| read.map_err(|error| with_causes(&error)));
+        let mut known = self.shared.known.write();
+        match read {
+            Ok(document) => {
+                known.file_fault.clear();
+                known.take_file(document);
+            }
+            Err(fault) if fault != known.file_fault => {
+                warn!(
+                    fault,
+                    "the file of teams and tokens cannot be used, what it said before stays"
+                );
+                known.file_fault = fault;
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+impl Shared {
+    fn is_stale(&self, known: &Known) -> bool {
+        let is_recent = known
+            .answered
+            .is_some_and(|answered| answered.elapsed() < BELIEVED_FOR);
+        self.store.is_some() && !is_recent
+    }
+}
+
+impl Known {
+    fn take_file(&mut self, document: IdentityDocument) {
+        if document != self.in_file {
+            self.in_file = document;
+            info!(
+                teams = self.in_file.teams.len(),
+                tokens = self.in_file.tokens.len(),
+                "teams and tokens of the file are in use"
+            );
+            self.rebuild();
+        }
+    }
+
+    fn take_store(&mut self, news: Option<(Version, IdentityDocument)>) {
+        let is_first = self.answered.replace(Instant::now()).is_none();
+        let is_new = news.is_some();
+        if let Some((version, document)) = news {
+            self.version = Some(version);
+            self.stored = document;
+        }
+        match is_new || is_first {
+            true => self.rebuild(),
+            false => self.end_tokens(),
+        }
+    }
+
+    /// Puts together what store and file say. Tokens that stay keep their holders' streams.
+    fn rebuild(&mut self) {
+        let before = std::mem::take(&mut self.tokens);
+        let stored = self.stored.tokens.iter().map(|record| (record, true));
+        let in_file = self.in_file.tokens.iter().map(|record| (record, false));
+        for (record, is_stored) in stored.chain(in_file) {
+            let same = before.get(&record.digest).filter(|known| {
+                let grants = |record: &TokenRecord| {
+                    (
+                        record.id.clone(),
+                        record.team.clone(),
+                        record.scopes.clone(),
+                    )
+                };
+                grants(&known.record) == grants(record)
+            });
+            let token = KnownToken {
+                record: record.clone(),
+                holder: Holder::of_token(
+                    &record.name,
+                    &record.id,
+                    record.team.as_deref(),
+                    &record.scopes,
+                ),
+                is_stored,
+                ended: same.map(|known| known.ended.clone()).unwrap_or_default(),
+            };
+            self.tokens.insert(record.digest, token);
+        }
+        for (digest, gone) in &before {
+            let stays = self
+                .tokens
+                .get(digest)
+                .is_some_and(|now| now.holder == gone.holder);
+            if !stays {
+                gone.ended.cancel();
+            }
+        }
+        self.teams = self.stored.teams.clone();
+        self.teams.extend(self.in_file.teams.clone());
+        self.is_empty =
+            self.answered.is_some() && self.stored.is_empty() && self.in_file.is_empty();
+        self.end_tokens();
+    }
+
+    /// Ends the streams of tokens that are over.
+    fn end_tokens(&self) {
+        let now = unix_ms();
+        for token in self.tokens.values() {
+            if token.record.state(now) != TokenState::Valid {
+                token.ended.cancel();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
