@@ -5,13 +5,15 @@
 # flags with the binary's own help when one is built (or named by AGON_BIN), and lastly breaks each
 # thing on purpose to see that the checks notice. Exit: 0 all well, 1 a fault, 3 a tool is missing.
 #
-# Needs kubectl, and Python 3 with venv (packages come from PyPI into target/).
+# Needs kubectl with Kustomize 5 (Kubernetes 1.27 or newer), and Python 3 with venv (packages come from PyPI into target/).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 for tool in kubectl python3; do
     command -v "$tool" >/dev/null || { echo "missing $tool" >&2; exit 3; }
 done
+kubectl version --client 2>/dev/null | grep -q 'Kustomize Version: v[5-9]' ||
+    { echo "kubectl is too old: it renders with Kustomize 5 from version 1.27 on" >&2; exit 3; }
 
 out=target/deploy
 packages=(

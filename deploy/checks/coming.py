@@ -2,7 +2,7 @@
 when it has landed; validate.py names those that have.
 """
 
-COMMANDS = {"token"}
+COMMANDS = {"team", "token"}
 
 FLAGS = {"--identity", "--token-file", "--ca", "--client-cert", "--client-key"}
 

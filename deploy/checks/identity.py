@@ -2,7 +2,8 @@
 
 import tomllib
 
-SCOPES = {"read", "submit", "play", "worker", "coordinator", "admin"}
+OF_TEAMS = {"read", "submit", "play"}
+SCOPES = OF_TEAMS | {"worker", "coordinator", "admin"}
 FOLDER = "/run/secrets/agon/"
 # Which scopes the token of a role must have: one of them.
 NEEDED = {"worker": {"worker"}, "coordinator": {"coordinator"}, "sweep": {"submit", "admin"}}
@@ -21,10 +22,10 @@ def check_file(name, text):
         scopes = set(settings.get("scopes", []))
         if not scopes or not scopes <= SCOPES:
             faults.append(f"{name}: token {token}: scopes must be of {', '.join(sorted(SCOPES))}")
-        if settings.get("team", next(iter(read.get("teams", {})), None)) not in read.get("teams", {}):
+        if "team" in settings and settings["team"] not in read.get("teams", {}):
             faults.append(f"{name}: token {token}: there is no team {settings['team']}")
-        if scopes & {"submit", "read", "play"} and "team" not in settings:
-            faults.append(f"{name}: token {token}: whose experiments? It needs a team")
+        if ("team" in settings) != (scopes <= OF_TEAMS) or ("team" not in settings and scopes & OF_TEAMS):
+            faults.append(f"{name}: token {token}: {', '.join(sorted(OF_TEAMS))} belong to a team, the others to none")
         if settings.get("file") != FOLDER + token:
             faults.append(f"{name}: token {token}: must be the file {FOLDER + token}")
     return faults
