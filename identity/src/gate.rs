@@ -195,6 +195,21 @@ impl Gate {
         })
     }
 
+    /// The same, but a token that is not known yet is waited for, for as long as it takes to hear of
+    /// one that was just made.
+    ///
+    /// # Errors
+    /// As [`Gate::admit`].
+    pub async fn admit_soon(&self, call: &str, headers: &HeaderMap) -> Result<Admitted, Refusal> {
+        match self.admit(call, headers) {
+            Err(Refusal::UnknownToken) => {
+                self.identities.next_look().await;
+                self.admit(call, headers)
+            }
+            known => known,
+        }
+    }
+
     fn holder(&self, headers: &HeaderMap) -> Result<KnownHolder, Refusal> {
         let Some(shown) = headers.get(AUTHORIZATION) else {
             // Whether one is needed is not known before the store has answered.

@@ -2,13 +2,12 @@
 //! token is over, and writes down who changed what.
 
 use std::future::Future;
-use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use futures_util::future::{Either, Ready, ready};
+use futures_util::future::{Either, ready};
 use http::{HeaderMap, Request, Response};
 use http_body::Frame;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
@@ -48,28 +47,53 @@ type Boxed<E> = Pin<Box<dyn Future<Output = Answer<E>> + Send>>;
 
 impl<S> Service<Request<Body>> for GatedService<S>
 where
-    S: Service<Request<Body>, Response = Response<Body>>,
+    S: Service<Request<Body>, Response = Response<Body>> + Clone + Send + 'static,
     S::Future: Send + 'static,
     S::Error: Send + 'static,
 {
     type Response = Response<Body>;
     type Error = S::Error;
-    type Future = Either<S::Future, Either<Ready<Answer<S::Error>>, Boxed<S::Error>>>;
+    type Future = Either<S::Future, Boxed<S::Error>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(context)
     }
 
-    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let call = request.uri().path();
-        let admitted = match self.gate.admit(call, request.headers()) {
-            Ok(admitted) => admitted,
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        match self.gate.admit(request.uri().path(), request.headers()) {
+            Ok(admitted) => self.pass(request, admitted),
+            Err(Refusal::UnknownToken) => {
+                let mut own = self.clone();
+                // The one that is ready is used.
+                std::mem::swap(self, &mut own);
+                Either::Right(Box::pin(async move {
+                    let (path, headers) = (request.uri().path(), request.headers());
+                    match own.gate.admit_soon(path, headers).await {
+                        Ok(admitted) => own.pass(request, admitted).await,
+                        Err(refusal) => Ok(refusal.to_status().into_http()),
+                    }
+                }))
+            }
             Err(refusal) => {
                 let refused = refusal.to_status().into_http();
-                return Either::Right(Either::Left(ready(Ok(refused))));
+                Either::Right(Box::pin(ready(Ok(refused))))
             }
-        };
-        let call = call.trim_start_matches('/').to_owned();
+        }
+    }
+}
+
+impl<S> GatedService<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>>,
+    S::Future: Send + 'static,
+    S::Error: Send + 'static,
+{
+    /// Hands a request on. Only what streams or is written down costs more than that.
+    fn pass(
+        &mut self,
+        mut request: Request<Body>,
+        admitted: Admitted,
+    ) -> Either<S::Future, Boxed<S::Error>> {
         let Admitted {
             holder,
             rule,
@@ -77,18 +101,18 @@ where
         } = admitted;
         request.extensions_mut().insert(holder.clone());
         let streams = rule.is_some_and(|rule| rule.streams) && !holder.is_anybody();
-        if !streams && !rule.is_some_and(|rule| rule.audited) {
+        let audited = rule.is_some_and(|rule| rule.audited);
+        if !streams && !audited {
             return Either::Left(self.inner.call(request));
         }
+        let call = request.uri().path().trim_start_matches('/').to_owned();
         if streams {
             let ended = ended.clone();
-            request = request.map(|body| Body::new(UntilEnded::new(body, ended, AtEnd::Fault)));
+            request = request.map(|body| Body::new(UntilEnded::new(body, ended, None)));
         }
-        let gate = rule
-            .is_some_and(|rule| rule.audited)
-            .then(|| self.gate.clone());
+        let gate = audited.then(|| self.gate.clone());
         let answer = self.inner.call(request);
-        Either::Right(Either::Right(Box::pin(async move {
+        Either::Right(Box::pin(async move {
             let answer = answer.await?;
             if let Some(gate) = gate {
                 let subject = answer.extensions().get::<AuditSubject>();
@@ -97,11 +121,12 @@ where
                 let entry = AuditEntry::new(gate.door(), &call, &holder, subject, &outcome);
                 gate.identities().auditor().note(entry);
             }
-            Ok(match streams {
-                true => answer.map(|body| Body::new(UntilEnded::new(body, ended, AtEnd::Status))),
-                false => answer,
-            })
-        })))
+            if !streams {
+                return Ok(answer);
+            }
+            let last_words = Some(Refusal::Revoked.to_status());
+            Ok(answer.map(|body| Body::new(UntilEnded::new(body, ended, last_words))))
+        }))
     }
 }
 
@@ -114,29 +139,21 @@ fn outcome(answer: &Response<Body>) -> String {
     }
 }
 
-/// What follows when a token is over.
-#[derive(Clone, Copy)]
-enum AtEnd {
-    /// The other side is told by a status.
-    Status,
-    /// The reader of a request meets a fault.
-    Fault,
-}
-
 /// A body that ends when its token does.
 struct UntilEnded {
     /// Absent once it has ended.
     body: Option<Body>,
     ended: Pin<Box<WaitForCancellationFutureOwned>>,
-    at_end: AtEnd,
+    /// What the other side is told then. A request just ends.
+    last_words: Option<Status>,
 }
 
 impl UntilEnded {
-    fn new(body: Body, ended: CancellationToken, at_end: AtEnd) -> Self {
+    fn new(body: Body, ended: CancellationToken, last_words: Option<Status>) -> Self {
         Self {
             body: Some(body),
             ended: Box::pin(ended.cancelled_owned()),
-            at_end,
+            last_words,
         }
     }
 }
@@ -149,15 +166,10 @@ impl http_body::Body for UntilEnded {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if self.body.is_none() {
-            return Poll::Ready(None);
-        }
-        if self.ended.as_mut().poll(context).is_ready() {
+        if self.body.is_some() && self.ended.as_mut().poll(context).is_ready() {
             self.body = None;
-            return Poll::Ready(Some(match self.at_end {
-                AtEnd::Fault => Err(axum::Error::new(io::Error::other(Refusal::Revoked))),
-                AtEnd::Status => Ok(Frame::trailers(trailers())),
-            }));
+            let last_words = self.last_words.take();
+            return Poll::Ready(last_words.map(|status| Ok(Frame::trailers(trailers(&status)))));
         }
         match &mut self.body {
             Some(body) => Pin::new(body).poll_frame(context),
@@ -172,9 +184,9 @@ impl http_body::Body for UntilEnded {
     }
 }
 
-fn trailers() -> HeaderMap {
+fn trailers(status: &Status) -> HeaderMap {
     let mut trailers = HeaderMap::new();
     // Its text is plain, so it can be written.
-    let _ = Refusal::Revoked.to_status().add_header(&mut trailers);
+    let _ = status.add_header(&mut trailers);
     trailers
 }

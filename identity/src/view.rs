@@ -11,6 +11,7 @@ use agon_service_kit::clock::unix_ms;
 use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use parking_lot::RwLock;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
@@ -43,6 +44,8 @@ struct Shared {
     known: RwLock<Known>,
     auditor: Auditor,
     unread: Complaint,
+    /// Counts looks at the store.
+    looks: watch::Sender<u64>,
 }
 
 /// What was read last.
@@ -97,6 +100,7 @@ impl Identities {
                 known: RwLock::default(),
                 auditor,
                 unread: Complaint::default(),
+                looks: watch::Sender::new(0),
             }),
         };
         identities
@@ -119,7 +123,16 @@ impl Identities {
             tokio::time::sleep(LOOK_EVERY).await;
             self.look_at_file().await;
             self.look_at_store().await;
+            self.shared.looks.send_modify(|looks| *looks += 1);
         }
+    }
+
+    /// Waits for a look at the store that began after now: a token may be younger than the last.
+    pub(crate) async fn next_look(&self) {
+        let mut looks = self.shared.looks.subscribe();
+        let now = *looks.borrow();
+        // The first that ends may have begun before.
+        let _ = looks.wait_for(|looks| *looks >= now + 2).await;
     }
 
     /// Writes down who did what.

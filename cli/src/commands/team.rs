@@ -27,8 +27,6 @@ Say with --redis or --data where the services keep their state.";
 pub struct Team {
     #[command(subcommand)]
     what: What,
-    #[command(flatten)]
-    store: StoreArguments,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -42,6 +40,8 @@ enum What {
         /// As JSON
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        store: StoreArguments,
     },
     /// Remove a team; its experiments and results stay, for admins
     Remove {
@@ -51,7 +51,18 @@ enum What {
         /// Revoke its tokens
         #[arg(long)]
         revoke_tokens: bool,
+        #[command(flatten)]
+        store: StoreArguments,
     },
+}
+
+impl What {
+    fn store(&self) -> &StoreArguments {
+        match self {
+            Self::Create(terms) | Self::Set(terms) => &terms.store,
+            Self::List { store, .. } | Self::Remove { store, .. } => store,
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -62,6 +73,8 @@ struct Terms {
     /// Sessions that it may have at work at a time [default: as many as there are places]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     sessions: Option<u32>,
+    #[command(flatten)]
+    store: StoreArguments,
 }
 
 impl Terms {
@@ -78,7 +91,7 @@ impl Terms {
 /// Exit 2 when it makes no sense, 3 when the store cannot be used.
 pub fn run(arguments: &Team) -> Result<(), Failure> {
     runtime()?.block_on(async {
-        let store = identity_store(&arguments.store)?;
+        let store = identity_store(arguments.what.store())?;
         let store = store.as_ref();
         match &arguments.what {
             What::Create(terms) => {
@@ -99,10 +112,11 @@ pub fn run(arguments: &Team) -> Result<(), Failure> {
                 done(change(store, set).await)?;
                 note(store, "team set", &terms.name).await;
             }
-            What::List { json } => list(store, *json).await?,
+            What::List { json, .. } => list(store, *json).await?,
             What::Remove {
                 name,
                 revoke_tokens,
+                ..
             } => {
                 let remove = |document: &mut IdentityDocument| {
                     document.remove_team(name, *revoke_tokens, unix_ms())

@@ -37,8 +37,6 @@ Say with --redis or --data where the services keep their state.";
 pub struct Token {
     #[command(subcommand)]
     what: What,
-    #[command(flatten)]
-    store: StoreArguments,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -56,13 +54,26 @@ enum What {
         /// As JSON
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        store: StoreArguments,
     },
     /// Revoke tokens: within a second no service accepts them, and streams that they opened end
     Revoke {
         /// Their ids, as `agon token list` shows them
         #[arg(value_name = "ID", required = true)]
         ids: Vec<String>,
+        #[command(flatten)]
+        store: StoreArguments,
     },
+}
+
+impl What {
+    fn store(&self) -> &StoreArguments {
+        match self {
+            Self::Create(create) => &create.store,
+            Self::List { store, .. } | Self::Revoke { store, .. } => store,
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -84,6 +95,8 @@ struct Create {
     /// How long it is accepted: 12h, 90d, or never
     #[arg(long, value_name = "TIME", default_value = "90d", value_parser = lifetime)]
     expires: Lifetime,
+    #[command(flatten)]
+    store: StoreArguments,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -107,14 +120,16 @@ fn lifetime(text: &str) -> Result<Lifetime, String> {
 /// Exit 2 when it makes no sense, 3 when the store cannot be used.
 pub fn run(arguments: &Token) -> Result<(), Failure> {
     runtime()?.block_on(async {
-        let store = identity_store(&arguments.store)?;
+        let store = identity_store(arguments.what.store())?;
         match &arguments.what {
             What::Create(create) => self::create(store.as_ref(), create).await,
-            What::List { team, all, json } => {
+            What::List {
+                team, all, json, ..
+            } => {
                 let team = team.as_deref();
                 list(store.as_ref(), team, *all, *json).await
             }
-            What::Revoke { ids } => {
+            What::Revoke { ids, .. } => {
                 for id in ids {
                     let revoke =
                         |document: &mut IdentityDocument| document.revoke_token(id, unix_ms());

@@ -37,7 +37,7 @@ impl FromRequestParts<Arc<Door>> for Client {
     async fn from_request_parts(parts: &mut Parts, door: &Arc<Door>) -> Result<Self, ApiError> {
         let route = parts.extensions.get::<MatchedPath>();
         let route = route.map_or("", MatchedPath::as_str);
-        let admitted = door.gate.admit(route, &parts.headers);
+        let admitted = door.gate.admit_soon(route, &parts.headers).await;
         let holder = admitted
             .map_err(|refusal| ApiError::refused(&refusal))?
             .holder;
