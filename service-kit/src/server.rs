@@ -1,10 +1,10 @@
-//! How our servers listen, gRPC servers serve and clients connect: one place for keep-alive, health,
-//! orderly shutdown and the TLS provider. It knows no service; message sizes, compression and the deadline
-//! of each call belong to whoever makes the call. Called by every binary role and by the tests.
+//! How our servers listen, gRPC servers serve and clients connect, servers over TLS where asked: one
+//! place for keep-alive, health and orderly shutdown. It knows no service; message sizes, compression
+//! and the deadline of each call belong to whoever makes the call. Called by every binary role and by
+//! the tests.
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Once;
 use std::time::Duration;
 
 use futures_util::stream;
@@ -20,6 +20,8 @@ pub use crate::connections::ConnectionLimits;
 use crate::connections::Connections;
 use crate::secrets;
 use crate::tasks::{TaskKind, Tasks};
+use crate::tls::ServerTls;
+pub use crate::tls::install_crypto;
 
 /// A peer that is silent for this long is asked for a sign of life. A partition must show well
 /// before a lease of 10 seconds ends.
@@ -54,6 +56,7 @@ pub struct Listener {
     socket: TcpListener,
     local_addr: SocketAddr,
     limits: ConnectionLimits,
+    tls: Option<ServerTls>,
 }
 
 /// Why a server cannot listen. Prints on one line, with the operating system's reason.
@@ -80,6 +83,7 @@ impl Listener {
             socket,
             local_addr,
             limits: ConnectionLimits::default(),
+            tls: None,
         })
     }
 
@@ -94,16 +98,23 @@ impl Listener {
         Self { limits, ..self }
     }
 
+    /// The same over TLS; nothing else is served then.
+    #[must_use]
+    pub fn with_tls(self, tls: ServerTls) -> Self {
+        let tls = Some(tls);
+        Self { tls, ..self }
+    }
+
     /// The limits of its connections.
     pub fn limits(&self) -> ConnectionLimits {
         self.limits
     }
 
     pub(crate) fn into_connections(self, name: &'static str) -> Connections {
-        Connections::new(self.socket, name, self.limits)
+        Connections::new(self.socket, name, self.limits, self.tls)
     }
 
-    /// The bare socket without limits, for the simulated provider and servers of tests.
+    /// The bare socket without limits and without TLS, for the simulated provider and servers of tests.
     pub fn into_tokio(self) -> TcpListener {
         self.socket
     }
@@ -226,16 +237,6 @@ pub async fn is_serving(channel: Channel) -> bool {
     };
     let answer = HealthClient::new(channel).check(whole).await;
     answer.is_ok_and(|answer| answer.into_inner().status == ServingStatus::Serving as i32)
-}
-
-/// Installs the process's TLS provider. Every binary and every test that may speak TLS calls it
-/// first; further calls change nothing.
-pub fn install_crypto() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // Refused only when somebody installed one before us, and then one is there.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    });
 }
 
 #[cfg(test)]
