@@ -1,13 +1,16 @@
-//! TLS of our own servers: certificates, keys and authorities from PEM files, put to
+//! TLS of our own servers and clients: certificates, keys and authorities from PEM files, put to
 //! use for new connections when the files change. It opens no port and holds no certificates of
-//! model providers or Redis. Servers use it through `Listener::with_tls`.
+//! model providers or Redis. Servers use it through `Listener::with_tls`, clients through
+//! `channel_with`.
 
+mod client;
 mod pem;
 mod rotation;
 mod server;
 
 use std::sync::Once;
 
+pub use client::{ClientTls, ClientTlsFiles};
 pub use pem::TlsError;
 pub use server::{ServerTls, TlsFiles};
 

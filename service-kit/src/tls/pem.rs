@@ -1,5 +1,5 @@
 //! What PEM files hold: chains of certificates, private keys and authorities. It checks that they
-//! can be used together, and never shows what is in a key. Called for servers.
+//! can be used together, and never shows what is in a key. Called for servers and for clients.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -67,6 +67,12 @@ pub enum TlsError {
         /// Path of the certificate.
         cert: String,
     },
+    /// A client has both or neither.
+    #[error("{file} alone is no client certificate: both the certificate and its key are needed")]
+    Half {
+        /// Path of the one that was named.
+        file: String,
+    },
     /// Client certificates cannot be checked against these authorities.
     #[error("{file} cannot be used for client certificates")]
     ClientAuthorities {
@@ -75,6 +81,9 @@ pub enum TlsError {
         /// What is wrong with it.
         source: VerifierBuilderError,
     },
+    /// There are none, or they cannot be read.
+    #[error("no certificate authorities of the system can be used")]
+    System(#[source] RustlsError),
 }
 
 /// A file as it was read. It may be a key, so it does not print.

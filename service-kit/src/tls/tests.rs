@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::rotation::{Look, Rotating, Watch};
-use super::{ServerTls, TlsFiles, install_crypto};
+use super::{ClientTls, ClientTlsFiles, ServerTls, TlsFiles, install_crypto};
 use crate::tasks::with_causes;
 
 /// A certificate and its key in PEM.
@@ -146,6 +146,26 @@ fn faulty_authority_is_named_with_the_reason() {
         let client_ca = Some(file);
         let good = faults.good.clone();
         faults.says(&TlsFiles { client_ca, ..good }, name, reason);
+    }
+}
+
+#[test]
+fn client_certificate_without_its_key_is_refused() {
+    let (_folder, good) = folder();
+    for (cert, key) in [
+        (Some(good.cert.clone()), None),
+        (None, Some(good.key.clone())),
+    ] {
+        let files = ClientTlsFiles {
+            ca: Some(good.cert.clone()),
+            cert,
+            key,
+        };
+        let error = ClientTls::read(&files).unwrap_err().to_string();
+        assert!(
+            error.contains("both the certificate and its key"),
+            "{error}"
+        );
     }
 }
 
