@@ -1,0 +1,7 @@
+//! TLS over real sockets, at gRPC servers and at HTTP servers of this crate: whom clients trust,
+//! whom servers serve, how long a handshake may take, and certificates that change.
+
+mod deadlines;
+mod ground;
+mod rotation;
+mod trust;
