@@ -244,7 +244,7 @@ pub fn channel_with(uri: &str, tls: Option<&ClientTls>) -> Result<Channel, Chann
         (Some("https"), Some(host)) => {
             // Brackets belong to the address and not to the name.
             let host = host.trim_matches(['[', ']']);
-            let (Ok(name), Some(origin)) = (ServerName::try_from(host), in_clear(&address)) else {
+            let (Ok(name), Some(plain)) = (ServerName::try_from(host), in_clear(&address)) else {
                 return Err(ChannelError::Address(shown));
             };
             let tls = match tls {
@@ -254,7 +254,7 @@ pub fn channel_with(uri: &str, tls: Option<&ClientTls>) -> Result<Channel, Chann
                     ChannelError::Tls { address, source }
                 })?,
             };
-            Ok(over_tls(address.clone(), origin, name.to_owned(), tls))
+            Ok(over_tls(address.clone(), plain, name.to_owned(), tls))
         }
         _ => Err(ChannelError::Address(shown)),
     }
@@ -268,8 +268,8 @@ fn in_clear(address: &Uri) -> Option<Uri> {
 }
 
 /// Tonic's own TLS reads certificates once; here each connection takes those of its time.
-fn over_tls(address: Uri, in_clear: Uri, name: ServerName<'static>, tls: ClientTls) -> Channel {
-    let endpoint = endpoint(in_clear).origin(address.clone());
+fn over_tls(address: Uri, plain: Uri, name: ServerName<'static>, tls: ClientTls) -> Channel {
+    let endpoint = endpoint(plain).origin(address.clone());
     endpoint.connect_with_connector_lazy(tower::service_fn(move |_: Uri| {
         let (address, name) = (address.clone(), name.clone());
         tls.clone().connect(address, name, CONNECT_TIMEOUT)

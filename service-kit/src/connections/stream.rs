@@ -91,11 +91,11 @@ impl Stream {
     }
 }
 
-/// Says that nothing more comes, and waits until the peer hangs up. A socket that is closed with
-/// bytes unread resets the connection, and the peer would see that instead of the alert that says
-/// what is wrong with its certificate.
+/// Ends our side and waits until the peer hangs up. Closing a socket with unread bytes resets the
+/// connection, and the peer might see the reset instead of the alert that says what is wrong with
+/// its certificate.
 fn poll_end(stream: &mut TcpStream, context: &mut Context<'_>) -> Poll<()> {
-    // One that is gone already needs no telling.
+    // A peer that is gone needs no notice.
     let _ = ready!(Pin::new(&mut *stream).poll_shutdown(context));
     let mut discarded = [0; DISCARDED_BYTES];
     loop {

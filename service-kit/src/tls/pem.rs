@@ -17,7 +17,7 @@ use tracing::warn;
 
 use crate::files::read_whole;
 
-/// All authorities of a system have less than half of this.
+/// A system's whole bundle of authorities is less than half of this.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Why files cannot be used for TLS. With its causes it prints on one line.
@@ -31,21 +31,21 @@ pub enum TlsError {
         /// The operating system's reason.
         source: io::Error,
     },
-    /// It begins as PEM does, and does not go on so.
+    /// It has a PEM section that is malformed.
     #[error("{file} is not valid PEM: {reason}")]
     Pem {
         /// Its path.
         file: String,
-        /// What is wrong, without what stands there.
+        /// What is wrong, without quoting the file.
         reason: &'static str,
     },
-    /// It may be empty, or of another format, or a key.
+    /// It may be empty, in another format, or a key.
     #[error("{file} holds no certificate in PEM")]
     NoCertificate {
         /// Its path.
         file: String,
     },
-    /// It may be empty, or of another format, or hold certificates only.
+    /// It may be empty, in another format, or hold only certificates.
     #[error("{file} holds no private key in PEM (PKCS#8, PKCS#1 or SEC1, not encrypted)")]
     NoKey {
         /// Its path.
@@ -59,7 +59,7 @@ pub enum TlsError {
         /// What is wrong with it.
         source: RustlsError,
     },
-    /// One of the two is an older or a newer one, or the chain begins with another certificate.
+    /// One of the two is outdated, or the chain starts with another certificate.
     #[error("the key in {key} does not belong to the first certificate in {cert}")]
     Mismatch {
         /// Path of the key.
@@ -67,7 +67,7 @@ pub enum TlsError {
         /// Path of the certificate.
         cert: String,
     },
-    /// A client has both or neither.
+    /// A client needs both or neither.
     #[error("{file} alone is no client certificate: both the certificate and its key are needed")]
     Half {
         /// Path of the one that was named.
@@ -86,7 +86,7 @@ pub enum TlsError {
     System(#[source] RustlsError),
 }
 
-/// A file as it was read. It may be a key, so it does not print.
+/// A file as it was read. It may be a key, so it has no `Debug`.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct PemFile {
     path: PathBuf,
@@ -168,7 +168,7 @@ pub(super) fn certified(
     let signing = signing.map_err(|source| key.unusable(source))?;
     let certified = CertifiedKey::new(chain, signing);
     match certified.keys_match() {
-        // A key that cannot tell its public half shows in the first handshake.
+        // Where the public half cannot be derived, the first handshake shows a mismatch.
         Ok(()) | Err(RustlsError::InconsistentKeys(InconsistentKeys::Unknown)) => {}
         Err(RustlsError::InconsistentKeys(_)) => {
             let (key, cert) = (key.file(), cert.file());
@@ -183,8 +183,8 @@ pub(super) fn certified(
     Ok(Arc::new(certified))
 }
 
-/// Why a certificate is not valid at this time, if it is not. Rustls does not tell the times of a
-/// certificate, but compares them before it searches for an authority, and here it finds none.
+/// Why a certificate is not valid today, if it is not. Rustls does not expose the period of validity,
+/// but checks it before it looks for an issuer, and here there is none to find.
 fn untimely(provider: &CryptoProvider, certificate: &CertificateDer<'_>) -> Option<RustlsError> {
     let certificate = ParsedCertificate::try_from(certificate).ok()?;
     let fault = verify_server_cert_signed_by_trust_anchor(

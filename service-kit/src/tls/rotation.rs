@@ -1,6 +1,6 @@
-//! Configurations that follow their files: what is good is put to use for new connections, what
-//! is not is told once, and the one in use stays. Contents are compared, because Kubernetes turns
-//! links and the times of files say little. Called by servers and clients of TLS.
+//! Configurations that follow their files: a good change is used for new connections; a faulty one
+//! is logged once, and the configuration in use stays. Contents are compared, because Kubernetes
+//! swaps links and modification times say little. Called by servers and clients of TLS.
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -62,7 +62,7 @@ impl<F: Files> Rotating<F> {
         in_use.config.clone()
     }
 
-    /// Looks at the files for ever.
+    /// Follows the files until it is dropped.
     pub(super) async fn follow(self: Arc<Self>) -> Result<(), JoinError> {
         let mut watch = Watch::new(self);
         loop {
@@ -79,25 +79,25 @@ impl<F: Files> Rotating<F> {
 /// What was in the files, or why they cannot be read.
 type Seen<F> = Result<<F as Files>::Contents, String>;
 
-/// Compares what is in the files with what was there.
+/// Compares the files with what they held before.
 pub(super) struct Watch<F: Files> {
     rotating: Arc<Rotating<F>>,
     /// At the last look.
     last: Seen<F>,
-    /// What was put to use or told last.
+    /// What was put to use or reported last.
     settled: Seen<F>,
 }
 
-/// What became of a look.
+/// The outcome of a look.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Look {
     /// The files are as they were.
     Same,
-    /// They have just changed, and may change again.
+    /// They have just changed and may not be complete yet.
     Changing,
     /// What they hold is in use from now on.
     Used,
-    /// What they hold cannot be used.
+    /// What they hold cannot be used; the configuration in use stays.
     Kept,
 }
 

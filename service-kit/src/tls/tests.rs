@@ -1,4 +1,5 @@
-//! What is read from files, and what becomes of changes, without a network.
+//! What is read from files, which faults are reported, and how changes are followed. No network and
+//! no clock.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,10 +32,10 @@ fn write(files: &TlsFiles, [cert, key]: &[String; 2]) {
     std::fs::write(&files.key, key).unwrap();
 }
 
-/// Something that begins as a certificate does.
+/// PEM around something that is no certificate.
 const GARBAGE: &str = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
 
-/// A good pair, files beside it, and what is said of them.
+/// A good pair, and faulty files beside it.
 struct Faults {
     folder: tempfile::TempDir,
     good: TlsFiles,
@@ -65,7 +66,7 @@ impl Faults {
         path
     }
 
-    /// One line, which names the file and the reason but quotes no key.
+    /// The error is one line that names the file and the reason and quotes no key.
     fn says(&self, files: &TlsFiles, file: &str, reason: &str) {
         let error = with_causes(&ServerTls::read(files).unwrap_err());
         let said = error.contains(file) && error.contains(reason);
@@ -169,7 +170,7 @@ fn client_certificate_without_its_key_is_refused() {
     }
 }
 
-/// The looks of a server at its files.
+/// A server's configuration and the watch over its files.
 struct Looks {
     rotating: Arc<Rotating<TlsFiles>>,
     watch: Watch<TlsFiles>,
@@ -183,7 +184,7 @@ impl Looks {
         Self { rotating, watch }
     }
 
-    /// What becomes of three looks, and whether the configuration is another one then.
+    /// The outcome of three looks, and whether they changed the configuration.
     fn three(&mut self) -> ([Look; 3], bool) {
         let before = self.rotating.config();
         let looks = [(); 3].map(|()| self.watch.look());
@@ -192,7 +193,7 @@ impl Looks {
 }
 
 #[test]
-fn new_pair_is_used_once_it_rests_and_a_pair_half_written_is_not_told() {
+fn new_pair_is_used_and_a_half_written_one_is_not_reported() {
     let (_folder, files) = folder();
     let mut looks = Looks::new(&files);
     assert_eq!(looks.three(), ([Look::Same, Look::Same, Look::Same], false));
@@ -205,7 +206,7 @@ fn new_pair_is_used_once_it_rests_and_a_pair_half_written_is_not_told() {
 }
 
 #[test]
-fn faulty_files_are_told_once_and_what_is_in_use_stays() {
+fn faulty_files_are_reported_once_and_the_pair_in_use_stays() {
     let (_folder, files) = folder();
     let mut looks = Looks::new(&files);
     let good = [&files.cert, &files.key].map(|file| read(file));

@@ -1,4 +1,5 @@
-//! Authorities and certificates of tests, and servers that use them.
+//! Authorities and certificates of tests, servers that use them, and clients that look at what the
+//! servers show.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -3,5 +3,6 @@
 
 mod deadlines;
 mod ground;
+#[cfg(unix)]
 mod rotation;
 mod trust;

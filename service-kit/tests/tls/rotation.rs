@@ -1,4 +1,5 @@
-//! Certificates that change on disk, as Kubernetes changes them: by turning a link.
+//! Certificates that change on disk while servers and clients run: files that are written again, and
+//! links that are swapped, as Kubernetes does it.
 
 use agon_service_kit::tls::{ClientTls, ClientTlsFiles, TlsFiles};
 
@@ -6,9 +7,8 @@ use crate::ground::{
     Authority, Files, HERE, PATIENCE, Pair, check, open, shake_hands, shown, trusting,
 };
 
-/// Lets `data` be a folder with this pair.
-#[cfg(unix)]
-fn turn_to(files: &Files, version: &str, pair: &Pair) -> TlsFiles {
+/// Makes the link `data` point to a new folder with this pair.
+fn swap_to(files: &Files, version: &str, pair: &Pair) -> TlsFiles {
     std::fs::create_dir(files.at(version)).unwrap();
     files.write(&format!("{version}/tls.crt"), &pair.cert);
     files.write(&format!("{version}/tls.key"), &pair.key);
@@ -21,17 +21,16 @@ fn turn_to(files: &Files, version: &str, pair: &Pair) -> TlsFiles {
     }
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn new_connections_see_the_new_certificate_and_old_ones_go_on() {
     let (before, after) = (Authority::new("before"), Authority::new("after"));
     let files = Files::new();
-    let servers = open(&turn_to(&files, "1", &before.certify(&HERE))).await;
+    let servers = open(&swap_to(&files, "1", &before.certify(&HERE))).await;
     let old = servers.channel("localhost", &files.client(&before, None));
     check(&old).await.unwrap();
     let first = shown(&shake_hands(servers.grpc, trusting(&before, "h2")).await);
 
-    turn_to(&files, "2", &before.certify(&HERE));
+    swap_to(&files, "2", &before.certify(&HERE));
     let config = trusting(&before, "h2");
     let changed =
         async { while shown(&shake_hands(servers.grpc, config.clone()).await) == first {} };
@@ -40,7 +39,7 @@ async fn new_connections_see_the_new_certificate_and_old_ones_go_on() {
         .expect("the second is shown");
 
     // Who trusts the old authority could not connect any more, but is connected.
-    turn_to(&files, "3", &after.certify(&HERE));
+    swap_to(&files, "3", &after.certify(&HERE));
     let new = servers.channel("localhost", &files.client(&after, None));
     let changed = async { while check(&new).await.is_err() {} };
     tokio::time::timeout(PATIENCE, changed)

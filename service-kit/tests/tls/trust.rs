@@ -1,4 +1,5 @@
-//! Whom clients trust and whom servers serve.
+//! Which servers clients trust, which clients servers serve, and that a refusal says why it was one
+//! of certificates and not of the network.
 
 use agon_service_kit::server::{channel, channel_with};
 use agon_service_kit::status::is_retryable;
@@ -11,7 +12,7 @@ use crate::ground::{
     Authority, Files, HERE, PATIENCE, check, connect, open, open_within, shake_hands, trusting,
 };
 
-/// The reason is in what a service hands on, and in the log.
+/// The reason is in the message, which services hand on, and in the chain, which is logged.
 fn says(refusal: &Status, reason: &str) {
     assert!(refusal.message().contains(reason), "{refusal:?}");
     let chain = with_causes(refusal);

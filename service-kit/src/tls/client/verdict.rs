@@ -1,6 +1,6 @@
-//! What a server thinks of our certificate. In TLS 1.3 it says so after our side of the handshake
-//! is over; who does not wait for it learns only that the connection broke. Called by `client.rs`
-//! for each new connection.
+//! Whether a server accepts our certificate. In TLS 1.3 it says so after our side of the handshake
+//! is over; a client that does not wait for that learns only that the connection broke. Called by
+//! `client.rs` for each new connection.
 
 use std::io;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use rustls::sign::CertifiedKey;
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 
-/// A server that is content sends tickets at once. One that sends none is given this much time.
+/// A server that accepts us sends tickets at once. For one that sends none we wait this long.
 const VERDICT_WITHIN: Duration = Duration::from_secs(1);
 
-/// The certificate of a client, if it has one, and whether servers ask for it.
+/// The certificate of a client, if it has one, and whether a server has asked for it.
 #[derive(Debug)]
 pub(super) struct Identity {
     certificate: Option<Arc<CertifiedKey>>,
@@ -32,10 +32,10 @@ impl Identity {
         }
     }
 
-    /// Waits for the verdict of a server that may have asked.
+    /// Waits for the verdict if servers of this configuration ask for certificates.
     ///
     /// # Errors
-    /// The server refuses the certificate, or misses one.
+    /// The server refuses the certificate, or requires one and there is none.
     pub(super) async fn accepted(&self, stream: &mut TlsStream<TcpStream>) -> io::Result<()> {
         let version = stream.get_ref().1.protocol_version();
         if version != Some(TLSv1_3) || !self.asked.load(Ordering::Relaxed) {
@@ -57,7 +57,7 @@ impl ResolvesClientCert for Identity {
     }
 }
 
-/// Takes in what the server sends first. Bytes of a higher protocol stay for their reader.
+/// Processes what the server sends first. Application data stays for its reader.
 async fn first_words(stream: &mut TlsStream<TcpStream>) -> io::Result<()> {
     let (tcp, session) = stream.get_mut();
     loop {
