@@ -1,13 +1,15 @@
-//! How this process reaches services, and what it shows them: one token, read again from its file when
-//! that changes. Settled once from the command line; called by every command that connects.
+//! How this process reaches services, whom it trusts there, and what it shows them: one token, read
+//! again from its file when that changes, and a certificate. Settled once from the command line; called by every command that connects.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use agon_service_kit::secret_source::SecretSource;
-use agon_service_kit::server::channel;
-use agon_service_kit::tasks::with_causes;
+use agon_service_kit::secrets::shown_address;
+use agon_service_kit::server::channel_with;
+use agon_service_kit::tasks::{Tasks, with_causes};
+use agon_service_kit::tls::{ClientTls, ClientTlsFiles};
 use agon_worker::{Transport, transport};
 use http::HeaderValue;
 use http::header::AUTHORIZATION;
@@ -38,6 +40,33 @@ pub struct ConnectionArguments {
         value_name = "FILE"
     )]
     token_file: Option<PathBuf>,
+    /// Trust the certificates of services by this CA (PEM) instead of by the system's
+    #[arg(
+        long,
+        global = true,
+        env = "AGON_CA",
+        hide_env_values = true,
+        value_name = "FILE"
+    )]
+    ca: Option<PathBuf>,
+    /// Show services that ask for one this certificate (PEM)
+    #[arg(
+        long,
+        global = true,
+        env = "AGON_CLIENT_CERT",
+        hide_env_values = true,
+        value_name = "FILE"
+    )]
+    client_cert: Option<PathBuf>,
+    /// The key of that certificate (PEM)
+    #[arg(
+        long,
+        global = true,
+        env = "AGON_CLIENT_KEY",
+        hide_env_values = true,
+        value_name = "FILE"
+    )]
+    client_key: Option<PathBuf>,
 }
 
 static CREDENTIALS: OnceLock<Credentials> = OnceLock::new();
@@ -56,9 +85,18 @@ impl ConnectionArguments {
             None => None,
         };
         let token = source.map(Token::read).transpose()?;
+        let files = ClientTlsFiles {
+            ca: self.ca.clone(),
+            cert: self.client_cert.clone(),
+            key: self.client_key.clone(),
+        };
+        let names_files = self.ca.is_some() || self.client_cert.is_some();
+        let names_files = names_files || self.client_key.is_some();
+        let tls = names_files.then(|| ClientTls::read(&files)).transpose();
         // A process settles once; tests of parsing settle nothing.
         let _ = CREDENTIALS.set(Credentials {
             token: token.map(Arc::new),
+            tls: tls.map_err(Failure::input)?,
         });
         Ok(())
     }
@@ -68,6 +106,15 @@ impl ConnectionArguments {
 #[derive(Default, Clone)]
 struct Credentials {
     token: Option<Arc<Token>>,
+    /// Absent: the system's CAs, and no certificate.
+    tls: Option<ClientTls>,
+}
+
+/// Has a service notice when the files of its certificates change.
+pub fn follow_certificates(tasks: &Tasks) {
+    if let Some(tls) = CREDENTIALS.get().and_then(|known| known.tls.as_ref()) {
+        tls.follow(tasks);
+    }
 }
 
 /// A token as it was read last.
@@ -122,7 +169,15 @@ pub fn signed(mut request: http::Request<Body>) -> http::Request<Body> {
 /// # Errors
 /// It is no address.
 pub fn channel_to(url: &str) -> Result<Channel, Failure> {
-    channel(url).map_err(Failure::input)
+    let tls = CREDENTIALS.get().and_then(|known| known.tls.as_ref());
+    if tls.is_some() && !url.starts_with("https://") {
+        let url = shown_address(url);
+        return Err(Failure::BadInput(format!(
+            "{url} is not encrypted, so a CA or a client's certificate is of no use there: write \
+             https://, or leave out --ca, --client-cert and --client-key"
+        )));
+    }
+    channel_with(url, tls).map_err(Failure::input)
 }
 
 /// A transport to the service at an address.

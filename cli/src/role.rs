@@ -11,7 +11,9 @@ use agon_service_kit::server::Listener;
 use agon_service_kit::signals::{Hangups, shutdown_signal};
 use agon_service_kit::tasks::Tasks;
 use agon_service_kit::telemetry::{self, LogFormat, TelemetryGuard, TelemetryOptions};
+use agon_service_kit::tls::{ServerTls, TlsFiles};
 
+use crate::connecting::follow_certificates;
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output;
 use crate::run_folder;
@@ -250,6 +252,7 @@ where
     runtime()?.block_on(async {
         let guard = log.start(name, false)?;
         let tasks = Tasks::new();
+        follow_certificates(&tasks);
         let hangups = Hangups::listen();
         let on_signals = start(tasks.clone()).await?;
         tokio::select! {
@@ -262,6 +265,73 @@ where
         let ended = tasks.shutdown(within).await;
         guard.shutdown().await;
         ended.map_err(Failure::surroundings)
+    })
+}
+
+/// How a door is encrypted.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Encryption")]
+pub struct TlsArguments {
+    /// Serve TLS with this certificate and those that it hangs from (PEM); read again when it changes
+    #[arg(
+        long,
+        env = "AGON_TLS_CERT",
+        hide_env_values = true,
+        value_name = "FILE",
+        requires = "tls_key"
+    )]
+    tls_cert: Option<PathBuf>,
+    /// The key of that certificate (PEM)
+    #[arg(
+        long,
+        env = "AGON_TLS_KEY",
+        hide_env_values = true,
+        value_name = "FILE",
+        requires = "tls_cert"
+    )]
+    tls_key: Option<PathBuf>,
+    /// Ask callers for a certificate of this CA (PEM)
+    #[arg(
+        long,
+        env = "AGON_TLS_CLIENT_CA",
+        hide_env_values = true,
+        value_name = "FILE",
+        requires = "tls_cert"
+    )]
+    tls_client_ca: Option<PathBuf>,
+}
+
+impl TlsArguments {
+    /// What the doors of a service encrypt with, if they do.
+    ///
+    /// # Errors
+    /// A file cannot be used.
+    pub fn read(&self, tasks: &Tasks) -> Result<Option<ServerTls>, Failure> {
+        let (Some(cert), Some(key)) = (self.tls_cert.clone(), self.tls_key.clone()) else {
+            return Ok(None);
+        };
+        let files = TlsFiles {
+            cert,
+            key,
+            client_ca: self.tls_client_ca.clone(),
+        };
+        let tls = ServerTls::read(&files).map_err(Failure::input)?;
+        tls.follow(tasks);
+        Ok(Some(tls))
+    }
+}
+
+/// Takes an address for a door.
+///
+/// # Errors
+/// It cannot be listened on.
+pub async fn open_door(address: &str, tls: Option<&ServerTls>) -> Result<Listener, Failure> {
+    let listener = Listener::bind(address)
+        .await
+        .map_err(Failure::surroundings)?;
+    Ok(match tls {
+        Some(tls) => listener.with_tls(tls.clone()),
+        None => listener,
     })
 }
 

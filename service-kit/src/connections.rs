@@ -1,6 +1,8 @@
-//! Which connections a server takes, and for how long it waits for their first words: limits in all
-//! and per address, derived from how many files the process may open. Knows no protocol beyond the
-//! first bytes. Called by every server of this crate.
+//! Which connections a server takes, and for how long it waits for their first words, a TLS
+//! handshake included: limits in all and per address, derived from how many files the process may
+//! open. Knows no protocol beyond the first bytes. Called by every server of this crate.
+
+mod stream;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,13 +13,16 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::time::Sleep;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 use tracing::warn;
 
 use crate::complaint::Complaint;
 use crate::open_files;
+use crate::tls::ServerTls;
+
+use stream::Stream;
 
 /// What a client of HTTP/2 says first (RFC 9113); whatever else begins as HTTP/1.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -39,7 +44,8 @@ pub struct ConnectionLimits {
     /// Of these, from one address (of IPv6, from one /64). Loopback addresses have no limit of
     /// their own: behind them is everything on this machine, a proxy for many included.
     pub most_per_address: usize,
-    /// Time until a connection has said what it speaks, and then for each head of HTTP/1.
+    /// Time until a connection has said what it speaks, after the handshake where there is TLS,
+    /// and then for each head of HTTP/1.
     pub head_within: Duration,
 }
 
@@ -61,6 +67,7 @@ pub(crate) struct Connections {
     socket: TcpListener,
     name: &'static str,
     limits: ConnectionLimits,
+    tls: Option<ServerTls>,
     held: Arc<Mutex<Held>>,
     refused: Complaint,
 }
@@ -73,11 +80,17 @@ struct Held {
 }
 
 impl Connections {
-    pub(crate) fn new(socket: TcpListener, name: &'static str, limits: ConnectionLimits) -> Self {
+    pub(crate) fn new(
+        socket: TcpListener,
+        name: &'static str,
+        limits: ConnectionLimits,
+        tls: Option<ServerTls>,
+    ) -> Self {
         Self {
             socket,
             name,
             limits,
+            tls,
             held: Arc::default(),
             refused: Complaint::default(),
         }
@@ -94,7 +107,15 @@ impl Connections {
                 }
             };
             match self.place(peer) {
-                Ok(place) => return Connection::new(stream, place, self.limits.head_within),
+                Ok(place) => {
+                    // Only costs latency when it fails.
+                    let _ = stream.set_nodelay(true);
+                    let stream = match self.tls.clone() {
+                        Some(tls) => Stream::tls(stream, tls, self.name),
+                        None => Stream::Plain(stream),
+                    };
+                    return Connection::new(stream, place, self.limits.head_within);
+                }
                 Err(limit) => {
                     drop(stream);
                     let (server, peer) = (self.name, peer.ip());
@@ -184,7 +205,7 @@ impl Drop for Place {
 
 /// A connection that must say in time what it speaks. From then on its protocol looks after it.
 pub(crate) struct Connection {
-    stream: TcpStream,
+    stream: Stream,
     _place: Place,
     /// Until when, while it has not said it.
     deadline: Option<Pin<Box<Sleep>>>,
@@ -193,9 +214,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    fn new(stream: TcpStream, place: Place, within: Duration) -> Self {
-        // Only costs latency when it fails.
-        let _ = stream.set_nodelay(true);
+    fn new(stream: Stream, place: Place, within: Duration) -> Self {
         Self {
             stream,
             _place: place,
@@ -212,6 +231,21 @@ impl Connection {
             self.deadline = None;
         }
     }
+
+    /// What waits for the peer, waits until the deadline.
+    fn until_deadline<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        outcome: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        match &mut self.deadline {
+            Some(deadline) if outcome.is_pending() => {
+                ready!(deadline.as_mut().poll(context));
+                Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+            }
+            _ => outcome,
+        }
+    }
 }
 
 impl AsyncRead for Connection {
@@ -221,20 +255,11 @@ impl AsyncRead for Connection {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        if let Poll::Ready(read) = Pin::new(&mut self.stream).poll_read(context, buffer) {
-            read?;
-            if self.deadline.is_some() {
-                self.hear(&buffer.filled()[before..]);
-            }
-            return Poll::Ready(Ok(()));
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if self.deadline.is_some() && matches!(read, Poll::Ready(Ok(()))) {
+            self.hear(&buffer.filled()[before..]);
         }
-        match &mut self.deadline {
-            Some(deadline) => {
-                ready!(deadline.as_mut().poll(context));
-                Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
-            }
-            None => Poll::Pending,
-        }
+        self.until_deadline(context, read)
     }
 }
 
@@ -244,7 +269,8 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.until_deadline(context, written)
     }
 
     fn poll_write_vectored(
@@ -252,7 +278,8 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, parts)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.until_deadline(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -287,7 +314,7 @@ mod tests {
             most_per_address,
             head_within: FIRST_WORDS_WITHIN,
         };
-        Connections::new(socket, "test", limits)
+        Connections::new(socket, "test", limits, None)
     }
 
     fn peer(address: &str) -> SocketAddr {

@@ -1,6 +1,6 @@
 //! Plumbing that every Agon service shares: configuration files, telemetry, metrics, supervised
 //! tasks, signals, work that takes processor time, the error table, back-off, milliseconds, names of
-//! teams, folders on disk, secrets kept out of what is said, storage in buckets, and servers and
+//! teams, folders on disk, secrets kept out of what is said, storage in buckets, TLS, and servers and
 //! channels. A closed list: what only one service needs, or what knows a game, a session or a
 //! provider, belongs to that service.
 
@@ -24,3 +24,4 @@ pub mod status;
 pub mod tasks;
 pub mod team_name;
 pub mod telemetry;
+pub mod tls;

@@ -1,13 +1,16 @@
-//! How our servers listen, gRPC servers serve and clients connect: one place for keep-alive, health,
-//! orderly shutdown and the TLS provider. It knows no service; message sizes, compression and the deadline
-//! of each call belong to whoever makes the call. Called by every binary role and by the tests.
+//! How our servers listen, gRPC servers serve and clients connect, in the clear or over TLS: one
+//! place for keep-alive, health and orderly shutdown. It knows no service; message sizes, compression
+//! and the deadline of each call belong to whoever makes the call. Called by every binary role and by
+//! the tests.
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Once;
 use std::time::Duration;
 
 use futures_util::stream;
+use http::Uri;
+use http::uri::Scheme;
+use rustls::pki_types::ServerName;
 use tokio::net::{TcpListener, lookup_host};
 use tokio::sync::{oneshot, watch};
 use tonic::service::Routes;
@@ -20,6 +23,8 @@ pub use crate::connections::ConnectionLimits;
 use crate::connections::Connections;
 use crate::secrets;
 use crate::tasks::{TaskKind, Tasks};
+pub use crate::tls::install_crypto;
+use crate::tls::{ClientTls, ClientTlsFiles, ServerTls, TlsError};
 
 /// A peer that is silent for this long is asked for a sign of life. A partition must show well
 /// before a lease of 10 seconds ends.
@@ -28,7 +33,7 @@ pub(crate) const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(4);
 /// A peer that gives no sign of life for this long is gone, and the connection with it.
 pub(crate) const KEEP_ALIVE_PATIENCE: Duration = Duration::from_secs(4);
 
-/// A connection inside a cluster is there at once or not at all.
+/// A connection inside a cluster is there at once or not at all, and so is a handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Largest message of any of our services, for servers and clients alike: the record of a long
@@ -54,6 +59,7 @@ pub struct Listener {
     socket: TcpListener,
     local_addr: SocketAddr,
     limits: ConnectionLimits,
+    tls: Option<ServerTls>,
 }
 
 /// Why a server cannot listen. Prints on one line, with the operating system's reason.
@@ -80,6 +86,7 @@ impl Listener {
             socket,
             local_addr,
             limits: ConnectionLimits::default(),
+            tls: None,
         })
     }
 
@@ -94,16 +101,23 @@ impl Listener {
         Self { limits, ..self }
     }
 
+    /// The same over TLS; nothing else is served then.
+    #[must_use]
+    pub fn with_tls(self, tls: ServerTls) -> Self {
+        let tls = Some(tls);
+        Self { tls, ..self }
+    }
+
     /// The limits of its connections.
     pub fn limits(&self) -> ConnectionLimits {
         self.limits
     }
 
     pub(crate) fn into_connections(self, name: &'static str) -> Connections {
-        Connections::new(self.socket, name, self.limits)
+        Connections::new(self.socket, name, self.limits, self.tls)
     }
 
-    /// The bare socket without limits, for the simulated provider and servers of tests.
+    /// The bare socket without limits and without TLS, for the simulated provider and servers of tests.
     pub fn into_tokio(self) -> TcpListener {
         self.socket
     }
@@ -190,33 +204,85 @@ pub fn serve_when(
 /// Why a client cannot be made from an address.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelError {
-    /// It is not a URI.
-    #[error("`{0}` is not a service address such as http://coordinator:7700")]
+    /// It is no URI, has another scheme, or names no host.
+    #[error(
+        "`{0}` is not a service address such as http://coordinator:7700 or https://coordinator:7700"
+    )]
     Address(String),
-    /// Our services speak plain HTTP/2; TLS between them is the mesh's work.
-    #[error("service address `{0}` must start with http://")]
-    Scheme(String),
+    /// No trust was given, and the system has none.
+    #[error("no TLS for `{address}`")]
+    Tls {
+        /// The address as it may be shown.
+        address: String,
+        /// What is wrong with the system's authorities.
+        source: TlsError,
+    },
+}
+
+/// As [`channel_with`], with the system's authorities for https.
+///
+/// # Errors
+/// As [`channel_with`].
+pub fn channel(uri: &str) -> Result<Channel, ChannelError> {
+    channel_with(uri, None)
 }
 
 /// A channel to one of our services. It connects at the first call and again after a loss, and
-/// notices a silent partition also while idle. Calls have no deadline of their own.
-pub fn channel(uri: &str) -> Result<Channel, ChannelError> {
+/// notices a silent partition also while idle. Calls have no deadline of their own. An address with
+/// https:// is reached over TLS, with the trust and the certificate given or else with the system's
+/// authorities; one with http:// in the clear, whatever is given.
+///
+/// # Errors
+/// It is no address of a service, or the system's authorities are needed and there are none.
+pub fn channel_with(uri: &str, tls: Option<&ClientTls>) -> Result<Channel, ChannelError> {
     let shown = secrets::keep_address(uri);
-    let Ok(endpoint) = Endpoint::from_shared(uri.to_owned()) else {
+    let Ok(address) = uri.parse::<Uri>() else {
         return Err(ChannelError::Address(shown));
     };
-    match (endpoint.uri().scheme_str(), endpoint.uri().host()) {
-        (Some("http"), Some(_)) => {}
-        (Some("https"), _) => return Err(ChannelError::Scheme(shown)),
-        _ => return Err(ChannelError::Address(shown)),
+    match (address.scheme_str(), address.host()) {
+        (Some("http"), Some(_)) => Ok(endpoint(address).connect_lazy()),
+        (Some("https"), Some(host)) => {
+            // Brackets belong to the address and not to the name.
+            let host = host.trim_matches(['[', ']']);
+            let (Ok(name), Some(plain)) = (ServerName::try_from(host), in_clear(&address)) else {
+                return Err(ChannelError::Address(shown));
+            };
+            let tls = match tls {
+                Some(tls) => tls.clone(),
+                None => ClientTls::read(&ClientTlsFiles::default()).map_err(|source| {
+                    let address = shown;
+                    ChannelError::Tls { address, source }
+                })?,
+            };
+            Ok(over_tls(address.clone(), plain, name.to_owned(), tls))
+        }
+        _ => Err(ChannelError::Address(shown)),
     }
-    Ok(endpoint
+}
+
+/// The same address with http://, under which tonic leaves TLS to our connector.
+fn in_clear(address: &Uri) -> Option<Uri> {
+    let mut parts = address.clone().into_parts();
+    parts.scheme = Some(Scheme::HTTP);
+    Uri::from_parts(parts).ok()
+}
+
+/// Tonic's own TLS reads certificates once; here each connection takes those of its time.
+fn over_tls(address: Uri, plain: Uri, name: ServerName<'static>, tls: ClientTls) -> Channel {
+    let endpoint = endpoint(plain).origin(address.clone());
+    endpoint.connect_with_connector_lazy(tower::service_fn(move |_: Uri| {
+        let (address, name) = (address.clone(), name.clone());
+        tls.clone().connect(address, name, CONNECT_TIMEOUT)
+    }))
+}
+
+fn endpoint(address: Uri) -> Endpoint {
+    Endpoint::from(address)
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_nodelay(true)
         .http2_keep_alive_interval(KEEP_ALIVE_EVERY)
         .keep_alive_timeout(KEEP_ALIVE_PATIENCE)
         .keep_alive_while_idle(true)
-        .connect_lazy())
 }
 
 /// Whether a server answers and says that it serves.
@@ -226,16 +292,6 @@ pub async fn is_serving(channel: Channel) -> bool {
     };
     let answer = HealthClient::new(channel).check(whole).await;
     answer.is_ok_and(|answer| answer.into_inner().status == ServingStatus::Serving as i32)
-}
-
-/// Installs the process's TLS provider. Every binary and every test that may speak TLS calls it
-/// first; further calls change nothing.
-pub fn install_crypto() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // Refused only when somebody installed one before us, and then one is there.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    });
 }
 
 #[cfg(test)]
@@ -326,16 +382,21 @@ mod tests {
 
     #[tokio::test]
     async fn channel_refuses_what_is_no_service_address() {
-        for bad in ["", "coordinator:7700", "/path", "ht tp://x"] {
-            assert!(
-                matches!(channel(bad), Err(ChannelError::Address(_))),
-                "{bad}"
-            );
+        for bad in [
+            "",
+            "coordinator:7700",
+            "/path",
+            "ht tp://x",
+            "ftp://x:1",
+            "unix:/run/agon",
+            "https://",
+            "https://-:1",
+        ] {
+            let error = channel(bad).unwrap_err().to_string();
+            for allowed in ["http://", "https://"] {
+                assert!(error.contains(allowed), "{bad}: {error}");
+            }
         }
-        assert!(matches!(
-            channel("https://x:1"),
-            Err(ChannelError::Scheme(_))
-        ));
     }
 
     #[test]

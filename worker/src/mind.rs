@@ -13,6 +13,7 @@ use agon_proto::digest::CanonicalRequest;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::{DecideRequest, DecideResponse};
 use agon_service_kit::backoff::{DelayPolicy, Delays};
+use agon_service_kit::status::ErrorClass;
 use agon_service_kit::tasks::with_causes;
 use agon_service_kit::{status, telemetry};
 use futures_util::future::BoxFuture;
@@ -245,7 +246,13 @@ async fn decide(
             Ok(response) => return Ok(response.into_inner()),
             Err(refusal) => refusal,
         };
-        if !status::is_retryable(&refusal) {
+        // That this worker is not let in is no matter of the session: it keeps its place until the
+        // token is mended, or somebody else plays it.
+        let is_of_worker = matches!(
+            ErrorClass::of(&refusal),
+            ErrorClass::Unauthenticated | ErrorClass::Forbidden
+        );
+        if !is_of_worker && !status::is_retryable(&refusal) {
             return Err(wire::mind_error(&refusal));
         }
         if told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {

@@ -9,7 +9,7 @@ use agon_coordinator::{
     metrics,
 };
 use agon_identity::layer::behind;
-use agon_service_kit::server::{self, Listener};
+use agon_service_kit::server;
 use agon_service_kit::tasks::TaskKind;
 use tonic::service::Routes;
 
@@ -20,7 +20,8 @@ use crate::failure::Failure;
 use crate::forgetting::forget_at;
 use crate::identities::{IdentityArguments, gate};
 use crate::role::{
-    LogArguments, MetricsArguments, OnSignals, StoreArguments, announce, run_service,
+    LogArguments, MetricsArguments, OnSignals, StoreArguments, TlsArguments, announce, open_door,
+    run_service,
 };
 
 /// Arguments of `agon coordinator`.
@@ -72,6 +73,8 @@ pub struct Coordinator {
     #[command(flatten)]
     identity: IdentityArguments,
     #[command(flatten)]
+    tls: TlsArguments,
+    #[command(flatten)]
     metrics: MetricsArguments,
 }
 
@@ -86,9 +89,8 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
         (url, _) => StoreChoice::Redis(url.clone().unwrap_or_default()),
     };
     run_service(log, "coordinator", async |tasks| {
-        let listener = Listener::bind(&arguments.listen)
-            .await
-            .map_err(Failure::surroundings)?;
+        let tls = arguments.tls.read(&tasks)?;
+        let listener = open_door(&arguments.listen, tls.as_ref()).await?;
         let gateway = match &arguments.gateway {
             Some(url) => Some(transport_to(url)?),
             None => {

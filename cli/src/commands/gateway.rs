@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use agon_agent_gateway::{Gateway as RunningGateway, Store, access};
 use agon_identity::layer::behind;
-use agon_service_kit::server::{self, Listener};
+use agon_service_kit::server;
 use agon_service_kit::tasks::TaskKind;
 use tonic::service::Routes;
 
@@ -23,7 +23,8 @@ use crate::identities::{IdentityArguments, gate};
 use crate::model_config::ModelArguments;
 use crate::output;
 use crate::role::{
-    LogArguments, MetricsArguments, OnSignals, StoreArguments, announce, run_service, runtime,
+    LogArguments, MetricsArguments, OnSignals, StoreArguments, TlsArguments, announce, open_door,
+    run_service, runtime,
 };
 
 /// Callers are told their answers within this time after the gateway has stopped.
@@ -78,6 +79,8 @@ struct Serve {
     #[command(flatten)]
     identity: IdentityArguments,
     #[command(flatten)]
+    tls: TlsArguments,
+    #[command(flatten)]
     metrics: MetricsArguments,
 }
 
@@ -104,14 +107,12 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
         (url, _) => Store::Redis(url.clone().unwrap_or_default()),
     };
     run_service(log, "gateway", async |tasks| {
-        let listener = Listener::bind(&arguments.listen)
-            .await
-            .map_err(Failure::surroundings)?;
+        let tls = arguments.tls.read(&tasks)?;
+        let listener = open_door(&arguments.listen, tls.as_ref()).await?;
         let http = match &arguments.http_listen {
-            Some(address) => Some(Listener::bind(address).await),
+            Some(address) => Some(open_door(address, tls.as_ref()).await?),
             None => None,
         };
-        let http = http.transpose().map_err(Failure::surroundings)?;
         let identities = arguments.identity.open(&arguments.store, &tasks).await?;
         let opened = RunningGateway::open(config, store).await;
         let gateway = opened.map_err(Failure::surroundings)?;
