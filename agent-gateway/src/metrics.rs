@@ -103,6 +103,10 @@ const LONGEST_WAIT: Metric = Metric::gauge(
     "agon_gateway_longest_wait_seconds",
     "How long the oldest of them has waited, by team",
 );
+const BUDGET_USED: Metric = Metric::gauge(
+    "agon_gateway_budget_used_ratio",
+    "Spent and held part of a team's budget, by team; teams without a budget have none",
+);
 const UTILISATION: Metric = Metric::gauge(
     "agon_gateway_limit_utilisation",
     "Used part of a limit in the last minute (day, now), by provider, key, model and limit; \
@@ -126,7 +130,7 @@ const ADAPTIVE_PLACES: Metric = Metric::gauge(
 );
 
 /// All of them, for the process to describe at start.
-pub const METRICS: [Metric; 29] = [
+pub const METRICS: [Metric; 30] = [
     HEDGES,
     OUTBOX_DROPPED,
     DECISIONS,
@@ -151,6 +155,7 @@ pub const METRICS: [Metric; 29] = [
     SETTLED_TOKENS,
     QUEUE,
     LONGEST_WAIT,
+    BUDGET_USED,
     UTILISATION,
     HELD,
     OUT_OF_USE,
@@ -286,6 +291,11 @@ pub fn set_queue(team: &str, calls: u64, longest: Duration) {
     let team = labels::team(team);
     metrics::gauge!(QUEUE.name, "team" => team.clone()).set(calls as f64);
     metrics::gauge!(LONGEST_WAIT.name, "team" => team).set(longest.as_secs_f64());
+}
+
+/// How much of a team's budget is spent or held, from 0 to 1.
+pub fn set_budget_used(team: &str, part: f64) {
+    metrics::gauge!(BUDGET_USED.name, "team" => labels::team(team)).set(part);
 }
 
 /// What is shown of a key, over all models or for one.

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::archive::{Archive, ArchiveError};
 use crate::experiment_service::{DescribeModels, Experiments};
 use crate::journal::{FileJournal, Journal, JournalError, RedisJournal};
-use crate::owner::{OnStored, OwnerOptions, OwnerTerms, Status, start};
+use crate::owner::{OnStored, OwnerOptions, OwnerTerms, SessionLimits, Status, start};
 use crate::session_lease_service::SessionLeases;
 
 /// Where a coordinator keeps what it must not lose.
@@ -59,6 +59,8 @@ pub struct CoordinatorOptions {
     pub on_stored: Option<OnStored>,
     /// Says where the answers of models come from; without it sessions do not know.
     pub describe_models: Option<DescribeModels>,
+    /// Says how many sessions a team may have at work at a time; nobody is limited by default.
+    pub session_limits: Option<SessionLimits>,
 }
 
 impl Default for CoordinatorOptions {
@@ -72,6 +74,7 @@ impl Default for CoordinatorOptions {
             archive: ArchiveChoice::default(),
             on_stored: None,
             describe_models: None,
+            session_limits: None,
         }
     }
 }
@@ -134,6 +137,7 @@ impl Coordinator {
             },
             tasks: tasks.clone(),
             on_stored: options.on_stored,
+            session_limits: options.session_limits,
         };
         let mut ownership = start(terms, answers);
         ownership.settled().await;

@@ -32,5 +32,5 @@ pub use coordinator::{
     StoreChoice,
 };
 pub use experiment_service::DescribeModels;
-pub use owner::OnStored;
+pub use owner::{OnStored, SessionLimits};
 pub use wire::origins;

@@ -3,6 +3,7 @@
 //! and one of them takes over by reading snapshot and journal. Started by `coordinator.rs`; the
 //! services speak to it through [`OwnerHandle`].
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,6 +30,9 @@ pub(crate) use term::{Terms as OwnerTerms, start};
 /// Called with the ids under which the gateway keeps the decisions of sessions, once their records are
 /// stored: from then on their ledgers are of no use. It may be called again for the same session, and is not called again after a crash.
 pub type OnStored = Arc<dyn Fn(&[String]) + Send + Sync>;
+
+/// Sessions that teams may have at work at a time, by team, as of now.
+pub type SessionLimits = Arc<dyn Fn() -> BTreeMap<String, u32> + Send + Sync>;
 
 /// How the owner goes about it.
 #[derive(Debug, Clone)]

@@ -29,7 +29,7 @@ pub use messages::{
     Effect, Failure, Granted, LeaseId, Outcome, Refusal, SessionKey, SessionResult, Settled,
     StreamId,
 };
-pub use progress::{ExperimentEntry, Progress, SetAside};
+pub use progress::{ExperimentEntry, Progress, SetAside, TeamLoad};
 pub use settling::{MOST_CRASHES, MOST_LOSSES_ALONE};
 pub use workers::{Capabilities, Introduction, WorkerKey};
 
@@ -59,6 +59,8 @@ pub struct Queue {
     quiet_until: Duration,
     draining: bool,
     last_tick: Duration,
+    /// Sessions that a team may have at work at a time.
+    team_limits: BTreeMap<String, u32>,
     effects: Vec<Effect>,
 }
 
@@ -78,8 +80,15 @@ impl Queue {
             quiet_until: Duration::ZERO,
             draining: false,
             last_tick: Duration::ZERO,
+            team_limits: BTreeMap::new(),
             effects: Vec::new(),
         }
+    }
+
+    /// Grants teams no more than so many sessions at a time; teams that are not named have no limit of
+    /// their own. What is at work already stays.
+    pub fn limit_teams(&mut self, limits: BTreeMap<String, u32>) {
+        self.team_limits = limits;
     }
 
     /// What is to be done since the last call.

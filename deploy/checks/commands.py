@@ -3,8 +3,6 @@
 import re
 import subprocess
 
-from . import coming
-
 ROLES = {"coordinator", "gateway", "worker", "run", "sim-llm"}
 
 # Role to the text of its help, and the text about exit codes; empty when there is no binary to ask.
@@ -32,12 +30,6 @@ def variables_of(role):
     return set(re.findall(r"\[env:\s+(AGON_\w+)", HELP[role]))
 
 
-def landed():
-    """What is listed as coming and is there."""
-    return sorted({name for role in HELP
-                   for name in (flags_of(role) & coming.FLAGS) | (variables_of(role) & coming.VARIABLES)})
-
-
 def check_command(name, arguments, variables, shared=()):
     """Variables of the container itself must be the role's; `shared` ones of any role."""
     if not arguments or arguments[0] not in ROLES:
@@ -49,10 +41,10 @@ def check_command(name, arguments, variables, shared=()):
         faults.append(f"{name}: without a gateway nobody has ledgers deleted")
     if role not in HELP:
         return faults
-    faults += [f"{name}: agon {role} has no flag {flag}" for flag in sorted(flags - flags_of(role) - coming.FLAGS)]
-    own = {variable for variable in variables if variable.startswith("AGON_")} - coming.VARIABLES
+    faults += [f"{name}: agon {role} has no flag {flag}" for flag in sorted(flags - flags_of(role))]
+    own = {variable for variable in variables if variable.startswith("AGON_")}
     faults += [f"{name}: agon {role} reads no {variable}" for variable in sorted(own - variables_of(role))]
-    every = set().union(*(variables_of(other) for other in HELP)) | coming.VARIABLES
+    every = set().union(*(variables_of(other) for other in HELP))
     others = {variable for variable in shared if variable.startswith("AGON_")}
     return faults + [f"{name}: nothing reads {variable}" for variable in sorted(others - every)]
 
@@ -72,13 +64,11 @@ def check_words(binary, name, text):
     faults = []
     for line in sorted(set(re.findall(r"(?:`|^|\| )agon ([a-z][^`\n#]*)", text, re.MULTILINE))):
         words = [word for word in line.split() if re.fullmatch("[a-z-]+", word) and not word.startswith("-")]
-        if words[0] in coming.COMMANDS:
-            continue
-        command = words[:2] if words[0] in ("gateway", "experiments", "results") else words[:1]
+        command = words[:2] if words[0] in ("gateway", "experiments", "results", "token", "team") else words[:1]
         answer = subprocess.run([binary, *command, "--help"], capture_output=True, text=True)
         if answer.returncode:
             faults.append(f"{name}: there is no `agon {' '.join(command)}`")
-        known = set(re.findall(r"--[a-z0-9-]+", answer.stdout)) | coming.FLAGS
+        known = set(re.findall(r"--[a-z0-9-]+", answer.stdout))
         flags = set(re.findall(r"(?<!\S)--[a-z0-9-]+", line))
         faults += [f"{name}: `agon {' '.join(command)}` has no {flag}" for flag in sorted(flags - known)]
     return faults

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import promql_parser as promql
 
-from . import coming
-
 # What Prometheus and the operator add by themselves.
 FOREIGN_METRICS = {"up": set()}
 FOREIGN_LABELS = {"job", "instance", "namespace", "pod", "container", "le"}
@@ -32,9 +30,8 @@ def read_metrics(root):
 
 
 def known(metrics):
-    listed = {name: ("counter" if name.endswith("_total") else "gauge", labels) for name, labels in coming.METRICS.items()}
     foreign = {name: ("gauge", labels) for name, labels in FOREIGN_METRICS.items()}
-    return {**listed, **foreign, **metrics}
+    return {**foreign, **metrics}
 
 
 def check_query(name, text, metrics):
@@ -139,10 +136,6 @@ def check_adapter(rules, scalers, metrics):
             if metric["external"]["metric"]["name"] not in offered:
                 faults.append(f"no rule of adapter-rule.yaml offers {metric['external']['metric']['name']}")
     return faults
-
-
-def landed(metrics):
-    return sorted(coming.METRICS.keys() & metrics.keys())
 
 
 def read_rendered(documents):

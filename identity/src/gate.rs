@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::Status;
 
 use crate::holder::Holder;
+use crate::metrics;
 use crate::scope::Scope;
 use crate::view::{Identities, KnownHolder};
 
@@ -201,13 +202,19 @@ impl Gate {
     /// # Errors
     /// As [`Gate::admit`].
     pub async fn admit_soon(&self, call: &str, headers: &HeaderMap) -> Result<Admitted, Refusal> {
-        match self.admit(call, headers) {
+        let admitted = match self.admit(call, headers) {
             Err(Refusal::UnknownToken) => {
                 self.identities.next_look().await;
                 self.admit(call, headers)
             }
             known => known,
-        }
+        };
+        admitted.inspect_err(|refusal| self.count(refusal))
+    }
+
+    /// Counts a request that was not let in.
+    pub(crate) fn count(&self, refusal: &Refusal) {
+        metrics::count_refused(self.door, refusal);
     }
 
     fn holder(&self, headers: &HeaderMap) -> Result<KnownHolder, Refusal> {

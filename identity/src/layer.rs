@@ -75,6 +75,7 @@ where
                 }))
             }
             Err(refusal) => {
+                self.gate.count(&refusal);
                 let refused = refusal.to_status().into_http();
                 Either::Right(Box::pin(ready(Ok(refused))))
             }

@@ -9,6 +9,7 @@ pub mod gate;
 pub mod holder;
 pub mod identity_file;
 pub mod layer;
+pub mod metrics;
 pub mod scope;
 pub mod store;
 pub mod token;

@@ -14,7 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("figures", &["outlets"]),
     ("service-kit", &["proto", "outlets"]),
     ("redis-link", &["service-kit"]),
-    ("identity", &["service-kit", "redis-link"]),
+    ("identity", &["outlets", "service-kit", "redis-link"]),
     ("sim-llm", &["proto", "service-kit"]),
     (
         "agent-gateway",

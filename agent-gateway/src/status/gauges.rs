@@ -28,7 +28,7 @@ impl Gauges {
     pub async fn run(mut self, decider: Arc<Decider>) {
         loop {
             tokio::time::sleep(EVERY).await;
-            self.show_teams(&decider);
+            self.show_teams(&decider).await;
             // A store that is away has its own gauge; the others keep their value.
             if let Ok(rows) = keys::of(&decider).await {
                 self.show_keys(&rows);
@@ -36,9 +36,13 @@ impl Gauges {
         }
     }
 
-    fn show_teams(&mut self, decider: &Decider) {
+    async fn show_teams(&mut self, decider: &Decider) {
         let mut waiting: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-        for team in teams::of(decider) {
+        for team in teams::with_money(decider).await {
+            if let Some(budget) = team.budget_nanodollars {
+                let used = team.spent_nanodollars + team.reserved_nanodollars;
+                metrics::set_budget_used(&team.team, used as f64 / budget.max(1) as f64);
+            }
             // Teams that share a label are shown together.
             let label = metrics::labels::team(&team.team);
             let sum = waiting.entry(label).or_default();

@@ -2,13 +2,15 @@
 //! store, a listener and the hook that has ledgers forgotten; decides nothing about
 //! sessions itself. Started by `commands.rs`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use agon_coordinator::{
-    ArchiveChoice, Coordinator as RunningCoordinator, CoordinatorOptions, StoreChoice, access,
-    metrics,
+    ArchiveChoice, Coordinator as RunningCoordinator, CoordinatorOptions, SessionLimits,
+    StoreChoice, access, metrics,
 };
 use agon_identity::layer::behind;
+use agon_identity::view::Identities;
 use agon_service_kit::server;
 use agon_service_kit::tasks::TaskKind;
 use tonic::service::Routes;
@@ -111,13 +113,17 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
             archive: archive(arguments.archive.as_deref()),
             on_stored: gateway.clone().map(|gateway| forget_at(gateway, &tasks)),
             describe_models: gateway.map(describe_at),
+            session_limits: Some(session_limits(&identities)),
             ..CoordinatorOptions::default()
         };
         let opened = RunningCoordinator::open(choice, options, &tasks).await;
         let coordinator = opened.map_err(Failure::surroundings)?;
         arguments
             .metrics
-            .serve(&tasks, &[&metrics::METRICS])
+            .serve(
+                &tasks,
+                &[&metrics::METRICS, &agon_identity::metrics::METRICS],
+            )
             .await?;
         announce("coordinator", &listener);
         let services = coordinator.services();
@@ -137,6 +143,11 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
         });
         Ok(OnSignals::default())
     })
+}
+
+fn session_limits(identities: &Identities) -> SessionLimits {
+    let identities = identities.clone();
+    Arc::new(move || identities.session_limits())
 }
 
 fn archive(place: Option<&str>) -> ArchiveChoice {

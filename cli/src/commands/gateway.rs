@@ -118,7 +118,13 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
         let gateway = opened.map_err(Failure::surroundings)?;
         arguments
             .metrics
-            .serve(&tasks, &[&agon_agent_gateway::metrics::METRICS])
+            .serve(
+                &tasks,
+                &[
+                    &agon_agent_gateway::metrics::METRICS,
+                    &agon_identity::metrics::METRICS,
+                ],
+            )
             .await?;
         let has_file = file.is_some();
         if let Some(file) = file {

@@ -21,7 +21,7 @@ use tracing::{error, warn};
 use super::messages::{Message, ToStream};
 use super::segments::SegmentKey;
 use super::state::{Batch, OwnerState, Release};
-use super::{OnStored, OwnerOptions};
+use super::{OnStored, OwnerOptions, SessionLimits};
 use crate::archive::{Archive, ArchiveError, Entry};
 use crate::journal::{Epoch, Journal, JournalError, JournalResult, Place, Snapshot};
 use crate::queue::StreamId;
@@ -53,6 +53,7 @@ pub(super) struct OwnerActor {
     pub state: OwnerState,
     pub mailbox: mpsc::Receiver<Message>,
     pub on_stored: Option<OnStored>,
+    pub session_limits: Option<SessionLimits>,
     /// Times count from here.
     pub since: Instant,
     /// Bytes in the journal since the last snapshot.
@@ -103,6 +104,9 @@ impl OwnerActor {
                 }
                 _ = tick.tick() => {
                     self.state.set_now(self.since.elapsed());
+                    if let Some(limits) = &self.session_limits {
+                        self.state.limit_teams(limits());
+                    }
                     self.state.on_tick();
                     self.write_segments(&written);
                 }

@@ -209,6 +209,12 @@ impl Segments {
         self.bytes
     }
 
+    /// How long the oldest record has been waiting for the archive.
+    pub fn oldest(&self, now: Duration) -> Duration {
+        let since = self.unwritten.values().map(|segment| segment.since).min();
+        since.map_or(Duration::ZERO, |since| now.saturating_sub(since))
+    }
+
     /// How many records are not in the archive.
     pub fn entries(&self) -> usize {
         self.entries

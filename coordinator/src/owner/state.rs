@@ -243,6 +243,11 @@ impl OwnerState {
         }
     }
 
+    /// Grants teams no more than so many sessions at a time.
+    pub fn limit_teams(&mut self, limits: BTreeMap<String, u32>) {
+        self.queue.limit_teams(limits);
+    }
+
     /// Time has passed.
     pub fn on_tick(&mut self) {
         self.queue.tick(self.now);
@@ -257,8 +262,10 @@ impl OwnerState {
         }
         self.collect();
         let (workers, free, leases) = self.queue.load();
-        metrics::observe_workers(workers, free);
+        metrics::observe_workers(workers, self.queue.places(), free);
         metrics::observe_queue(leases, self.segments.entries());
+        metrics::observe_oldest_unwritten(self.segments.oldest(self.now));
+        metrics::observe_teams(&self.queue.teams());
     }
 
     /// Grants nothing for a while: it is not sure that this is still the owner.

@@ -17,10 +17,11 @@ use super::loading::load;
 use super::messages::MAILBOX;
 use super::office::{Office, Ownership, Role};
 use super::state::OwnerState;
-use super::{OnStored, OwnerOptions};
+use super::{OnStored, OwnerOptions, SessionLimits};
 use crate::archive::Archive;
 use crate::journal::{Claim, Epoch, Journal, JournalError, JournalResult};
 use crate::lease_token::{KEY, Sealer};
+use crate::metrics;
 use crate::queue::Queue;
 
 /// The blob of the key that seals leases.
@@ -43,6 +44,7 @@ pub(crate) struct Terms {
     pub options: OwnerOptions,
     pub tasks: Tasks,
     pub on_stored: Option<OnStored>,
+    pub session_limits: Option<SessionLimits>,
 }
 
 /// What became of a try to own the queue.
@@ -198,6 +200,7 @@ impl Terms {
             state,
             mailbox,
             on_stored: self.on_stored.clone(),
+            session_limits: self.session_limits.clone(),
             since,
             journaled: loaded.bytes,
         };
@@ -207,7 +210,10 @@ impl Terms {
             specs: loaded.specs,
         };
         let _ = role.send_replace(Role::Owner(office));
-        actor.run(stopping).await
+        metrics::observe_in_charge(true);
+        let ended = actor.run(stopping).await;
+        metrics::observe_in_charge(false);
+        ended
     }
 
     /// The installation's key, which the first owner draws.

@@ -1,6 +1,8 @@
 //! What is told of an experiment: counts, what was set aside and why, whether it pauses. Kept up to
 //! date as the queue changes; nothing is searched for it but what was set aside.
 
+use std::collections::BTreeMap;
+
 use super::experiment::Experiment;
 use super::sessions::{Finished, State};
 use super::{Queue, Refusal};
@@ -200,10 +202,44 @@ impl Queue {
         self.workers.load()
     }
 
+    /// Places of the workers that are connected, free or not.
+    pub fn places(&self) -> usize {
+        self.workers.places()
+    }
+
+    /// How teams stand.
+    pub fn teams(&self) -> BTreeMap<String, TeamLoad> {
+        let mut teams: BTreeMap<String, TeamLoad> = BTreeMap::new();
+        for experiment in self.experiments.values() {
+            let sessions = &experiment.sessions;
+            let team = teams.entry(experiment.submitted.team.clone()).or_default();
+            team.running += sessions.count(State::Leased);
+            team.set_aside += sessions.count(State::Parked) + sessions.count(State::Dead);
+            team.paused += u32::from(!experiment.paused.is_empty());
+            if experiment.is_open() {
+                team.waiting += sessions.ready() + sessions.count(State::Suspect);
+            }
+        }
+        teams
+    }
+
     /// Names of the workers and what each holds.
     pub fn workers(&self) -> Vec<(String, usize)> {
         self.workers.status()
     }
+}
+
+/// What a team has in the queue.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TeamLoad {
+    /// Sessions that could be played now.
+    pub waiting: u32,
+    /// Sessions that workers play.
+    pub running: u32,
+    /// Sessions that were parked or are dead.
+    pub set_aside: u32,
+    /// Experiments that pause.
+    pub paused: u32,
 }
 
 fn listed(experiment: &Experiment) -> ExperimentEntry {

@@ -321,6 +321,12 @@ impl Workers {
         (self.streams.len(), free.sum(), self.leases.len())
     }
 
+    /// Places of the workers that are connected, free or not.
+    pub fn places(&self) -> usize {
+        let connected = self.workers.values().filter(|one| one.stream.is_some());
+        connected.map(|one| one.introduction.places).sum()
+    }
+
     /// Names of the workers and what each holds.
     pub fn status(&self) -> Vec<(String, usize)> {
         let workers = self.workers.values();

@@ -1,3 +1,6 @@
+//! Tests of teams and tokens: what is valid when, and that a refused change changes nothing.
+//! Part of `document.rs`.
+
 use super::*;
 
 fn token(id: &str, team: Option<&str>, scopes: &[Scope]) -> TokenRecord {

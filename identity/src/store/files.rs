@@ -6,6 +6,7 @@ use std::io::{self, BufRead as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use agon_outlets::InLine as _;
 use agon_service_kit::folder::Folder;
 use async_trait::async_trait;
 
@@ -38,7 +39,7 @@ impl FileIdentityStore {
         let opened = Folder::create(folder);
         let opened = opened.map_err(|source| IdentityStoreError::Files {
             operation: "keep tokens",
-            folder: folder.display().to_string(),
+            folder: folder.in_line().to_string(),
             source,
         })?;
         Ok(Self {
@@ -57,7 +58,7 @@ impl FileIdentityStore {
         let done = done.unwrap_or_else(|fault| Err(io::Error::other(fault)));
         done.map_err(|source| IdentityStoreError::Files {
             operation,
-            folder: self.folder.path().display().to_string(),
+            folder: self.folder.path().in_line().to_string(),
             source,
         })
     }

@@ -1,4 +1,5 @@
-//! The store in Redis.
+//! The store in Redis: a hash with the document and its version, changed by compare and set, and a
+//! stream of what was done. Used through `store.rs`.
 
 use agon_redis_link::{Address, Link};
 use agon_service_kit::secrets::keep_address;

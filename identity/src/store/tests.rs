@@ -1,3 +1,6 @@
+//! The contract of a store of teams and tokens, held by both: no change is lost, and what was done
+//! comes back in order. Part of `store.rs`.
+
 use std::sync::Arc;
 
 use agon_tests::redis::RedisServer;

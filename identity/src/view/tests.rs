@@ -1,3 +1,6 @@
+//! Tests of what a service knows of teams and tokens: how soon it hears of changes, and what it
+//! believes while it hears nothing. Part of `view.rs`.
+
 use secrecy::ExposeSecret as _;
 
 use super::*;

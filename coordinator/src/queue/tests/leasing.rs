@@ -345,3 +345,36 @@ fn records_fill_segments_in_order() {
     let listed: Vec<u32> = listed.into_iter().map(|(position, _)| position).collect();
     assert_eq!(listed, [1, 2], "in the experiment's order, page by page");
 }
+
+#[test]
+fn team_has_no_more_at_work_than_it_may_and_takes_nothing_from_others() {
+    let mut bench = Bench::new();
+    let a = bench.sessions("a", 5);
+    bench.sessions("b", 5);
+    let c = bench.submit("c", "blue", &["cell"], 8, 1);
+    bench.queue.limit_teams([("red".to_owned(), 2)].into());
+    bench.worker("w1", 6);
+    let of_blue = |granted: &[Granted]| {
+        let blue = granted
+            .iter()
+            .filter(|one| one.lease.session.experiment == c);
+        blue.count()
+    };
+    let granted = bench.granted("w1");
+    assert_eq!((granted.len(), of_blue(&granted)), (6, 4));
+
+    // Room comes by what ends, and by a new limit.
+    let red = granted.iter().find(|one| one.lease.session.experiment == a);
+    bench.finish("w1", red.unwrap().lease);
+    let next = bench.granted("w1");
+    assert_eq!((next.len(), of_blue(&next)), (1, 0));
+    bench.worker("w2", 20);
+    let granted = bench.granted("w2");
+    assert_eq!((granted.len(), of_blue(&granted)), (4, 4));
+    bench.queue.limit_teams([("red".to_owned(), 3)].into());
+    bench.tick();
+    assert_eq!(bench.granted("w2").len(), 1);
+    bench.queue.limit_teams(BTreeMap::new());
+    bench.tick();
+    assert_eq!(bench.granted("w2").len(), 6);
+}
