@@ -90,7 +90,9 @@ pub enum Refusal {
         call: String,
     },
     /// It cannot be told.
-    #[error("the store of tokens does not answer, come again until it does")]
+    #[error(
+        "the store of tokens (redis or the data folder) does not answer, come again until it does"
+    )]
     StoreAway,
 }
 
@@ -196,14 +198,14 @@ impl Gate {
         })
     }
 
-    /// The same, but a token that is not known yet is waited for, for as long as it takes to hear of
-    /// one that was just made.
+    /// The same, but a token that is not known yet, or a store that is just coming back, is waited for
+    /// until the next look.
     ///
     /// # Errors
     /// As [`Gate::admit`].
     pub async fn admit_soon(&self, call: &str, headers: &HeaderMap) -> Result<Admitted, Refusal> {
         let admitted = match self.admit(call, headers) {
-            Err(Refusal::UnknownToken) => {
+            Err(Refusal::UnknownToken | Refusal::StoreAway) => {
                 self.identities.next_look().await;
                 self.admit(call, headers)
             }

@@ -62,7 +62,7 @@ where
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         match self.gate.admit(request.uri().path(), request.headers()) {
             Ok(admitted) => self.pass(request, admitted),
-            Err(Refusal::UnknownToken) => {
+            Err(Refusal::UnknownToken | Refusal::StoreAway) => {
                 let mut own = self.clone();
                 // The one that is ready is used.
                 std::mem::swap(self, &mut own);

@@ -26,6 +26,9 @@ use crate::token::TokenDigest;
 /// Between two looks at store and file.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
+/// Nobody waits longer for a look at a store that hangs.
+const LOOKED_WITHIN: Duration = Duration::from_secs(1);
+
 /// A store that has not answered for so long may know of tokens that are revoked.
 const BELIEVED_FOR: Duration = Duration::from_secs(10);
 
@@ -110,7 +113,7 @@ impl Identities {
             .take_file(in_file.unwrap_or_default());
         let first = tokio::time::timeout(FIRST_LOOK_WITHIN, identities.look_at_store());
         if first.await.is_err() {
-            warn!("the store of tokens does not answer yet: nobody who needs it is let in");
+            warn!("the store of tokens hangs: nobody who needs it is let in before it answers");
         }
         tasks.spawn(TaskKind::UPKEEP, "audit", writing);
         let looking = identities.clone();
@@ -132,7 +135,8 @@ impl Identities {
         let mut looks = self.shared.looks.subscribe();
         let now = *looks.borrow();
         // The first that ends may have begun before.
-        let _ = looks.wait_for(|looks| *looks >= now + 2).await;
+        let next = looks.wait_for(|looks| *looks >= now + 2);
+        let _ = tokio::time::timeout(LOOKED_WITHIN, next).await;
     }
 
     /// Writes down who did what.

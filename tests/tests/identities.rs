@@ -504,7 +504,7 @@ fn revoked_worker_loses_its_stream_and_what_it_played_is_played_by_others() {
     });
     let records = runs::records(&out);
     assert_eq!(runs::parsed(&records).len(), 12);
-    assert_eq!(records, runs::reference(&runs::dividers("revoked", 12)));
+    assert!(records == runs::reference(&runs::dividers("revoked", 12)));
     revoked.kill();
     cluster.add_worker();
 }
