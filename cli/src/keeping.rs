@@ -140,7 +140,8 @@ impl Keeping {
     pub async fn fetch(&self, experiments: Transport, finished: u64) -> Result<Fetched, Failure> {
         let mut client = results::experiment_client(experiments);
         let mut progress = FetchProgress::start(self.quiet, finished);
-        let name = &self.document.name;
+        // Admins name an experiment with its team, which its document does not.
+        let name = &self.submitted.experiment_id;
         let fetched = fetching::fetch(&mut client, name, &self.entry, &mut progress).await;
         fetched.map_err(|error| match error {
             FetchError::File(failure) => failure,

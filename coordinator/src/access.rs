@@ -48,6 +48,6 @@ pub const RULES: Rules = &[
     ),
     (
         "/agon.v1.SessionLeaseService/GetPromptBundle",
-        Rule::of(&[Worker]),
+        Rule::of(&[Worker, Read, Admin]),
     ),
 ];

@@ -100,7 +100,7 @@ pub enum ChangeError {
     NoTeam(String),
     /// It would leave tokens behind that belong to nobody.
     #[error(
-        "team {team} has {tokens} tokens that are accepted: revoke them first, or add --revoke-tokens"
+        "team {team} has tokens that are accepted ({tokens}): revoke them first, or add --revoke-tokens"
     )]
     HasTokens {
         /// The team.

@@ -182,12 +182,12 @@ impl Gate {
         }
         let KnownHolder { holder, ended } = self.holder(headers)?;
         let rule = rule.ok_or_else(|| Refusal::NoRule {
-            call: call.to_owned(),
+            call: short(call).to_owned(),
         })?;
         if !holder.has_any(rule.scopes) {
             let needed: Vec<&str> = rule.scopes.iter().map(|scope| scope.as_str()).collect();
             return Err(Refusal::Scope {
-                call: call.to_owned(),
+                call: short(call).to_owned(),
                 needed: needed.join(" or "),
             });
         }
@@ -232,6 +232,11 @@ impl Gate {
         let token = shown.to_str().ok().and_then(bearer);
         self.identities.holder_of(token.ok_or(Refusal::NoToken)?)
     }
+}
+
+/// A call as people are told of it: without the package of ours.
+pub(crate) fn short(call: &str) -> &str {
+    call.strip_prefix("/agon.v1.").unwrap_or(call)
 }
 
 fn bearer(header: &str) -> Option<&str> {

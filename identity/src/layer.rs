@@ -16,7 +16,7 @@ use tonic::{Code, Status};
 use tower::{Layer, Service};
 
 use crate::audit::{AuditEntry, AuditSubject};
-use crate::gate::{Admitted, Gate, Refusal};
+use crate::gate::{Admitted, Gate, Refusal, short};
 
 /// The services behind a gate.
 pub fn behind(gate: Gate, routes: Routes) -> Routes {
@@ -106,7 +106,7 @@ where
         if !streams && !audited {
             return Either::Left(self.inner.call(request));
         }
-        let call = request.uri().path().trim_start_matches('/').to_owned();
+        let call = short(request.uri().path()).to_owned();
         if streams {
             let ended = ended.clone();
             request = request.map(|body| Body::new(UntilEnded::new(body, ended, None)));

@@ -424,11 +424,28 @@ fn teams_play_the_same_experiment_and_learn_nothing_of_each_other() {
     let admin = installation.token(&["--scope", "admin"]);
     let listed = with_token(&admin, &["experiments", "list", "--coordinator", &url]);
     assert!(listed.out.contains("shared@red"), "{}", listed.out);
+    let pulled = folder.path().join("pulled");
+    let to = pulled.display().to_string();
+    let pull = [
+        "results",
+        "pull",
+        "shared@red",
+        "--quiet",
+        "--out",
+        &to,
+        "--coordinator",
+        &url,
+    ];
+    let _ = with_token(&admin, &pull).expect_code(0);
+    assert!(
+        runs::records(&pulled) == records,
+        "an admin gets other bytes"
+    );
     let refused = submit(&cluster, &admin, &experiment, &out("admin")).expect_code(2);
     assert!(refused.err.contains("submit"), "{}", refused.err);
     let audit = installation.agon(&["audit", "--team", "blue", "--json"]);
     let audit: Vec<Value> = serde_json::from_str(&audit).unwrap();
-    let deleted = |entry: &&Value| entry["call"] == "agon.v1.ExperimentService/DeleteExperiment";
+    let deleted = |entry: &&Value| entry["call"] == "ExperimentService/DeleteExperiment";
     let deleted: Vec<&Value> = audit.iter().filter(deleted).collect();
     let outcomes: Vec<_> = deleted
         .iter()

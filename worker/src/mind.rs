@@ -258,7 +258,10 @@ async fn decide(
         if told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
             told = Some(Instant::now());
             let reason = with_causes(&refusal);
-            warn!(%reason, "the gateway does not answer, asking again");
+            match is_of_worker {
+                true => warn!(%reason, "the gateway does not let this worker in, asking again"),
+                false => warn!(%reason, "the gateway does not answer, asking again"),
+            }
         }
         let delay = delays.next_delay().unwrap_or(LONGEST_DELAY);
         tokio::time::sleep(delay).await;

@@ -42,6 +42,7 @@ pub struct Token {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     /// Make a token and print it
+    #[command(after_help = EXAMPLES)]
     Create(Create),
     /// List tokens, without what makes them work
     List {
@@ -81,7 +82,8 @@ struct Create {
     /// The team that it belongs to; without it, it is the installation's
     #[arg(long, value_name = "NAME")]
     team: Option<String>,
-    /// What it may do; several separated by commas
+    /// What it may do; several separated by commas: read, submit, play of a team; worker,
+    /// coordinator, admin of the installation
     #[arg(
         long = "scope",
         value_name = "SCOPE",

@@ -1,5 +1,5 @@
-//! Targets that are files people write: experiments, configurations of the gateway with prices, and
-//! prompt templates. Their corpora are the presets, the example configuration and built-in templates.
+//! Targets that are files people write: experiments, configurations of the gateway with prices, teams
+//! and tokens, and prompt templates. Their corpora are the presets, the example configuration and built-in templates.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,10 @@ use agon_agent_gateway::catalogue::PriceTable;
 use agon_coordinator::experiment::{
     AgentPlan, Estimates, ExperimentFile, Range, Writes, expand, plan,
 };
+use agon_identity::identity_file;
+use agon_service_kit::tasks::with_causes;
 use agon_tests::tree;
+use tempfile::TempDir;
 
 use super::Target;
 
@@ -113,6 +116,18 @@ const GATEWAY_WORDS: &[&str] = &[
     "input",
     "output",
     "kind = \"gemini\"",
+];
+
+const IDENTITY_WORDS: &[&str] = &[
+    "[teams.t]",
+    "[tokens.t]",
+    "sessions",
+    "scopes",
+    "scopes = [\"admin\"]",
+    "team = \"red\"",
+    "env = \"PATH\"",
+    "file = \"/dev/zero\"",
+    "file = \".\"",
 ];
 
 const TEMPLATE_WORDS: &[&str] = &[
@@ -266,6 +281,41 @@ impl Target for Configurations {
             }
         }
         let _ = PriceTable::parse("x.toml", &text).map_err(|error| error.to_string());
+    }
+}
+
+/// Teams and tokens, with the files of tokens that they name.
+pub struct IdentityFiles {
+    texts: Vec<Vec<u8>>,
+    folder: TempDir,
+}
+
+impl IdentityFiles {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let token = folder.path().join("token");
+        fs::write(&token, "a-token-of-many-characters").expect("a writable folder");
+        let token = token.display();
+        let small = format!(
+            "[teams.red]\nsessions = 9\n[tokens.a]\nteam = 'red'\nscopes = ['submit', 'play']\n\
+             file = '{token}'\n[tokens.b]\nscopes = ['worker']\nenv = 'PATH'\n"
+        );
+        let deployed = tree::root().join("deploy/identity.toml");
+        let mut texts = read([deployed]);
+        texts.push(small.into_bytes());
+        Self { texts, folder }
+    }
+}
+
+impl Target for IdentityFiles {
+    fn input(&self, draw: &mut Draw) -> Vec<u8> {
+        toml(draw, &self.texts, IDENTITY_WORDS)
+    }
+
+    fn run(&self, input: &[u8]) {
+        let file = self.folder.path().join("identity.toml");
+        fs::write(&file, input).expect("a writable folder");
+        let _ = identity_file::read(&file).map_err(|error| with_causes(&error));
     }
 }
 

@@ -1,8 +1,10 @@
-//! Heads and bodies of HTTP/1 requests, byte by byte over TCP, to the gateway's HTTP door, to the
-//! metrics endpoint and to the gRPC port. One byte before each input says which. Both HTTP servers must
-//! still answer an honest request afterwards.
+//! Heads and bodies of HTTP/1 requests, byte by byte over TCP, to the gateway's HTTP door with and
+//! without tokens, to one that speaks TLS, to the metrics endpoint and to the gRPC port. One byte before
+//! each input says which. The plain HTTP servers must still answer an honest request afterwards.
 
+use std::fs;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -13,6 +15,7 @@ use agon_identity::view::Identities;
 use agon_service_kit::metrics;
 use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::Tasks;
+use agon_service_kit::tls::{ServerTls, TlsFiles};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tonic::service::Routes;
@@ -37,6 +40,8 @@ const MOST_READ: u64 = 1 << 20;
 /// Cases between two honest requests.
 const HONEST_EVERY: u64 = 50;
 
+const TOKEN: &str = "a-token-of-many-characters";
+
 const WORDS: &[&str] = &[
     "GET ",
     "POST ",
@@ -53,6 +58,9 @@ const WORDS: &[&str] = &[
     "expect: 100-continue\r\n",
     "connection: upgrade\r\nupgrade: h2c\r\n",
     "authorization: Bearer x\r\n",
+    "authorization: Bearer a-token-of-many-characters\r\n",
+    "authorization: Bearer agon_00000000_",
+    "\u{16}\u{3}\u{1}\u{2}\0\u{1}\0\u{1}",
     "content-encoding: gzip\r\n",
     "x-agon-session: s\r\n",
     "x-agon-index: 4294967296\r\n",
@@ -89,6 +97,7 @@ fn corpus() -> Vec<Vec<u8>> {
         "GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n".to_owned(),
         "GET /v1/models/m HTTP/1.1\r\nhost: x\r\n\r\n".to_owned(),
         "GET /v1/doors/d/asks?wait=1s HTTP/1.1\r\nhost: x\r\n\r\n".to_owned(),
+        format!("GET /v1/models HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\n\r\n"),
         "GET /health HTTP/1.1\r\nhost: x\r\n\r\n".to_owned(),
         "GET /metrics HTTP/1.1\r\nhost: x\r\naccept: text/plain\r\n\r\n".to_owned(),
         "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n\
@@ -102,7 +111,7 @@ fn corpus() -> Vec<Vec<u8>> {
 /// The servers.
 pub struct Heads {
     corpus: Vec<Vec<u8>>,
-    addresses: [SocketAddr; 3],
+    addresses: [SocketAddr; 5],
     cases: AtomicU64,
     service: Service,
 }
@@ -115,9 +124,22 @@ impl Heads {
             let tasks: &Tasks = &service.tasks;
             let gateway = gateway(service.folder.path()).await;
             let bind = async || Listener::bind("127.0.0.1:0").await.expect("a port");
-            let listeners = [bind().await, bind().await, bind().await];
+            let listeners = [
+                bind().await,
+                bind().await,
+                bind().await,
+                bind().await,
+                bind().await.with_tls(certified(service.folder.path())),
+            ];
             let addresses = listeners.each_ref().map(Listener::local_addr);
-            let [door, page, grpc] = listeners;
+            let [door, page, grpc, closed, encrypted] = listeners;
+            let tokens = Identities::open(None, Some(tokens(service.folder.path())), tasks).await;
+            let tokens = tokens.expect("a good file");
+            for listener in [closed, encrypted] {
+                let address = listener.local_addr();
+                let gate = Gate::new(tokens.clone(), "http", access::HTTP_RULES, address);
+                gateway.serve_http(tasks, listener, gate);
+            }
             let identities = Identities::open(None, None, tasks).await;
             let identities = identities.expect("no file");
             let address = door.local_addr();
@@ -141,6 +163,7 @@ impl Heads {
         for (address, path) in [
             (self.addresses[0], "/health"),
             (self.addresses[1], "/metrics"),
+            (self.addresses[3], "/health"),
         ] {
             let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
             let answered = tokio::time::timeout(
@@ -154,6 +177,32 @@ impl Heads {
             );
         }
     }
+}
+
+/// A token of a team in a file, which stands in the corpus, too.
+fn tokens(folder: &Path) -> PathBuf {
+    let (token, file) = (folder.join("token"), folder.join("identity.toml"));
+    fs::write(&token, TOKEN).expect("a writable folder");
+    let text = format!(
+        "[teams.red]\n[tokens.red]\nteam = 'red'\nscopes = ['submit', 'play']\nfile = '{}'\n",
+        token.display()
+    );
+    fs::write(&file, text).expect("a writable folder");
+    file
+}
+
+/// A certificate of its own.
+fn certified(folder: &Path) -> ServerTls {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]);
+    let made = made.expect("a certificate");
+    let files = TlsFiles {
+        cert: folder.join("cert.pem"),
+        key: folder.join("key.pem"),
+        client_ca: None,
+    };
+    fs::write(&files.cert, made.cert.pem()).expect("a writable folder");
+    fs::write(&files.key, made.signing_key.serialize_pem()).expect("a writable folder");
+    ServerTls::read(&files).expect("a pair of files")
 }
 
 async fn say(address: SocketAddr, bytes: &[u8], within: Duration) -> Option<Vec<u8>> {
@@ -170,7 +219,7 @@ async fn say(address: SocketAddr, bytes: &[u8], within: Duration) -> Option<Vec<
 
 impl Target for Heads {
     fn input(&self, draw: &mut Draw) -> Vec<u8> {
-        let mut input = vec![*draw.pick(&[0, 0, 0, 0, 1, 2])];
+        let mut input = vec![*draw.pick(&[0, 0, 0, 1, 2, 3, 3, 4])];
         if draw.one_in(2) {
             input.extend(changed(draw, &self.corpus, WORDS));
             return input;

@@ -53,9 +53,10 @@ pub trait Target {
 pub type Make = fn() -> Box<dyn Target>;
 
 /// Name of each target, and what makes it.
-pub const TARGETS: [(&str, Make); 8] = [
+pub const TARGETS: [(&str, Make); 9] = [
     ("experiments", || Box::new(files::Experiments::new())),
     ("configurations", || Box::new(files::Configurations::new())),
+    ("identities", || Box::new(files::IdentityFiles::new())),
     ("templates", || Box::new(files::Templates::new())),
     ("records", || Box::new(records::Records::new())),
     ("recorded", || Box::new(lines::RecordedGames::new())),
