@@ -12,6 +12,7 @@ use agon_service_kit::signals::{Hangups, shutdown_signal};
 use agon_service_kit::tasks::Tasks;
 use agon_service_kit::telemetry::{self, LogFormat, TelemetryGuard, TelemetryOptions};
 use agon_service_kit::tls::{ServerTls, TlsFiles};
+use tokio::sync::watch;
 
 use crate::connecting::follow_certificates;
 use crate::failure::{Failure, INTERRUPTED};
@@ -163,11 +164,16 @@ impl MetricsArguments {
         self.metrics.is_some()
     }
 
-    /// Serves the endpoint, if it was asked for.
+    /// Serves the endpoint, if it was asked for; a role that does not say otherwise is always ready.
     ///
     /// # Errors
     /// The address cannot be listened on.
-    pub async fn serve(&self, tasks: &Tasks, listed: &[&[Metric]]) -> Result<(), Failure> {
+    pub async fn serve(
+        &self,
+        tasks: &Tasks,
+        listed: &[&[Metric]],
+        ready: Option<watch::Receiver<bool>>,
+    ) -> Result<(), Failure> {
         let Some(address) = &self.metrics else {
             return Ok(());
         };
@@ -178,7 +184,8 @@ impl MetricsArguments {
         for metrics in listed {
             metrics::describe(metrics);
         }
-        metrics::serve(tasks, listener);
+        let ready = ready.unwrap_or_else(|| watch::channel(true).1);
+        metrics::serve(tasks, listener, ready);
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::archive::{Archive, ArchiveError};
 use crate::experiment_service::{DescribeModels, Experiments};
 use crate::journal::{FileJournal, Journal, JournalError, RedisJournal};
-use crate::owner::{OnStored, OwnerOptions, OwnerTerms, SessionLimits, Status, start};
+use crate::owner::{OnStored, OwnerOptions, OwnerTerms, Ownership, SessionLimits, Status, start};
 use crate::session_lease_service::SessionLeases;
 
 /// Where a coordinator keeps what it must not lose.
@@ -178,11 +178,21 @@ impl Coordinator {
     /// Whether this coordinator is in charge of the queue, at any time: what a readiness probe asks,
     /// so that callers are led to the one that is.
     pub fn in_charge(&self) -> watch::Receiver<bool> {
+        self.whether(Ownership::is_owner)
+    }
+
+    /// Whether this coordinator is in charge or stands by for the one that is, at any time: what a
+    /// roll-out waits for.
+    pub fn is_settled(&self) -> watch::Receiver<bool> {
+        self.whether(Ownership::knows_owner)
+    }
+
+    fn whether(&self, is: fn(&Ownership) -> bool) -> watch::Receiver<bool> {
         let mut ownership = self.leases.ownership.clone();
-        let (sender, receiver) = watch::channel(ownership.is_owner());
+        let (sender, receiver) = watch::channel(is(&ownership));
         let follow = async move {
             while ownership.changed().await {
-                let _ = sender.send_replace(ownership.is_owner());
+                let _ = sender.send_replace(is(&ownership));
             }
         };
         self.leases

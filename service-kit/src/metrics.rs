@@ -6,9 +6,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use tokio::sync::watch;
 
 use crate::http;
 use crate::secrets;
@@ -115,12 +117,17 @@ pub fn render() -> String {
     secrets::without(&rendered.unwrap_or_default()).into_owned()
 }
 
-/// Serves `/metrics` and `/healthz` on the listener until shutdown. Call it after [`install`].
-pub fn serve(tasks: &Tasks, listener: Listener) {
+/// Serves `/metrics` on the listener until shutdown, and for probes that speak HTTP `/healthz`, while
+/// the process lives, and `/readyz`, while it is `ready`. Call it after [`install`].
+pub fn serve(tasks: &Tasks, listener: Listener, ready: watch::Receiver<bool>) {
     let text = [(CONTENT_TYPE, "text/plain; version=0.0.4")];
     let router = Router::new()
         .route("/metrics", get(move || async move { (text, render()) }))
-        .route("/healthz", get(|| async { "ok\n" }));
+        .route("/healthz", get(|| async { "ok\n" }))
+        .route(
+            "/readyz",
+            get(move || async move { readiness(*ready.borrow()) }),
+        );
     // Nobody waits for a scrape, so all these tasks may be dropped at shutdown.
     let kind = TaskKind::UPKEEP;
     let name = "metrics server";
@@ -134,6 +141,13 @@ pub fn serve(tasks: &Tasks, listener: Listener) {
             recorder.run_upkeep();
         }
     });
+}
+
+fn readiness(is_ready: bool) -> (StatusCode, &'static str) {
+    match is_ready {
+        true => (StatusCode::OK, "ok\n"),
+        false => (StatusCode::SERVICE_UNAVAILABLE, "not ready\n"),
+    }
 }
 
 #[cfg(test)]
@@ -166,7 +180,8 @@ mod tests {
         let tasks = Tasks::new();
         let listener = Listener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().port();
-        serve(&tasks, listener);
+        let (ready, is_ready) = watch::channel(false);
+        serve(&tasks, listener, is_ready);
         let page = get_page(port, "/metrics").await;
         assert!(
             page.contains("# HELP agon_kit_calls_total calls made by this test"),
@@ -180,7 +195,12 @@ mod tests {
             page.contains("agon_kit_call_seconds_bucket{le=\"0.0025\"} 1"),
             "{page}"
         );
-        assert!(get_page(port, "/healthz").await.ends_with("\r\n\r\nok\n"));
+        let begins = "HTTP/1.1 503 ";
+        assert!(get_page(port, "/readyz").await.starts_with(begins));
+        ready.send_replace(true);
+        for page in ["/healthz", "/readyz"] {
+            assert!(get_page(port, page).await.ends_with("\r\n\r\nok\n"));
+        }
         tasks.shutdown(Duration::from_secs(5)).await.unwrap();
         assert!(
             tokio::net::TcpStream::connect(("127.0.0.1", port))

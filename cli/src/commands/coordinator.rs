@@ -123,6 +123,7 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
             .serve(
                 &tasks,
                 &[&metrics::METRICS, &agon_identity::metrics::METRICS],
+                Some(coordinator.is_settled()),
             )
             .await?;
         announce("coordinator", &listener);

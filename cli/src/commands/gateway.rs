@@ -124,6 +124,7 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
                     &agon_agent_gateway::metrics::METRICS,
                     &agon_identity::metrics::METRICS,
                 ],
+                Some(gateway.store_answers()),
             )
             .await?;
         let has_file = file.is_some();

@@ -204,7 +204,10 @@ async fn in_process(
         &agon_agent_gateway::metrics::METRICS,
         agon_worker::METRICS,
     ];
-    arguments.metrics.serve(cluster.tasks(), &listed).await?;
+    arguments
+        .metrics
+        .serve(cluster.tasks(), &listed, None)
+        .await?;
     let mut keeping = Keeping::begin(folder, checked, arguments.state())?;
     let experiments = cluster.experiments.clone();
     let channels = (experiments.clone(), Some(cluster.gateway.clone()));

@@ -56,7 +56,7 @@ pub fn run(arguments: &Worker, log: &LogArguments) -> Result<(), Failure> {
     run_service(log, "worker", async |tasks| {
         arguments
             .metrics
-            .serve(&tasks, &[agon_worker::METRICS])
+            .serve(&tasks, &[agon_worker::METRICS], None)
             .await?;
         let coordinators = arguments.coordinator.iter().map(|url| transport_to(url));
         let coordinators = coordinators.collect::<Result<Vec<Transport>, Failure>>()?;

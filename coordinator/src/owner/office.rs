@@ -65,6 +65,11 @@ impl Ownership {
         matches!(*self.0.borrow(), Role::Owner(_))
     }
 
+    /// Whether it is known who the owner is.
+    pub fn knows_owner(&self) -> bool {
+        matches!(*self.0.borrow(), Role::Owner(_) | Role::Standby(_))
+    }
+
     /// Resolves once it is known who owns the queue, or that the store does not say.
     pub async fn settled(&mut self) {
         // The sender lives as long as the coordinator.

@@ -18,6 +18,7 @@ use agon_service_kit::tasks::Tasks;
 use agon_service_kit::tls::{ServerTls, TlsFiles};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tonic::service::Routes;
 
 use super::Target;
@@ -145,7 +146,8 @@ impl Heads {
             let address = door.local_addr();
             let gate = Gate::new(identities.clone(), "http", access::HTTP_RULES, address);
             gateway.serve_http(tasks, door, gate);
-            metrics::serve(tasks, page);
+            let (_always, ready) = watch::channel(true);
+            metrics::serve(tasks, page, ready);
             let gate = Gate::new(identities, "gateway", access::RULES, grpc.local_addr());
             let routes = behind(gate, Routes::new(gateway.service()));
             server::serve(tasks, "gateway", grpc, routes);
