@@ -307,11 +307,11 @@ pub async fn is_serving(channel: Channel) -> bool {
 mod tests {
     use super::*;
 
-    async fn check(channel: Channel) -> Result<i32, tonic::Status> {
+    async fn check(channel: Channel) -> Result<i32, Status> {
         check_named(channel, WHOLE_SERVER).await
     }
 
-    async fn check_named(channel: Channel, service: &str) -> Result<i32, tonic::Status> {
+    async fn check_named(channel: Channel, service: &str) -> Result<i32, Status> {
         let request = HealthCheckRequest {
             service: service.into(),
         };

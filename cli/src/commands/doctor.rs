@@ -11,20 +11,22 @@ mod redis;
 mod services;
 mod tokens;
 
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::net::TcpStream;
 
+use crate::connecting::wants_tls;
 use crate::failure::Failure;
 use crate::output::{self, counted};
 use crate::role::{StoreArguments, TlsArguments, runtime};
 
 use findings::Findings;
 
-/// Where a coordinator and a gateway listen unless they are told otherwise.
-const COORDINATOR: &str = "127.0.0.1:7700";
-const GATEWAY: &str = "127.0.0.1:7710";
+/// Where a coordinator and a gateway of this machine listen unless they are told otherwise.
+const COORDINATOR_PORT: u16 = 7700;
+const GATEWAY_PORT: u16 = 7710;
 
 /// Whoever listens on this machine takes a connection at once.
 const CONNECTS_WITHIN: Duration = Duration::from_millis(500);
@@ -121,11 +123,18 @@ pub fn run(arguments: &Doctor) -> Result<(), Failure> {
 }
 
 async fn services(arguments: &Doctor, findings: &mut Findings) -> Result<(), Failure> {
-    match named_or_there(arguments.coordinator.as_deref(), COORDINATOR).await {
+    let is_over_tls = arguments.tls.files().is_some() || wants_tls();
+    match named_or_there(
+        arguments.coordinator.as_deref(),
+        COORDINATOR_PORT,
+        is_over_tls,
+    )
+    .await
+    {
         Some(addresses) => coordinators::check(&addresses, findings).await?,
         None => findings.leave_out("coordinators (--coordinator)"),
     }
-    match named_or_there(arguments.gateway.as_deref(), GATEWAY).await {
+    match named_or_there(arguments.gateway.as_deref(), GATEWAY_PORT, is_over_tls).await {
         Some(addresses) => gateways::check(&addresses, findings).await?,
         None => findings.leave_out("gateways (--gateway)"),
     }
@@ -133,13 +142,17 @@ async fn services(arguments: &Doctor, findings: &mut Findings) -> Result<(), Fai
 }
 
 /// The addresses that were named; else the usual one, if somebody listens there.
-async fn named_or_there(named: Option<&str>, usual: &str) -> Option<String> {
+async fn named_or_there(named: Option<&str>, port: u16, is_over_tls: bool) -> Option<String> {
     if let Some(named) = named {
         return Some(named.to_owned());
     }
-    let connecting = tokio::time::timeout(CONNECTS_WITHIN, TcpStream::connect(usual));
-    let is_there = matches!(connecting.await, Ok(Ok(_)));
-    is_there.then(|| format!("http://{usual}"))
+    let connecting = TcpStream::connect((Ipv4Addr::LOCALHOST, port));
+    let connected = tokio::time::timeout(CONNECTS_WITHIN, connecting).await;
+    let is_there = matches!(connected, Ok(Ok(_)));
+    is_there.then(|| match is_over_tls {
+        true => format!("https://localhost:{port}"),
+        false => format!("http://{}:{port}", Ipv4Addr::LOCALHOST),
+    })
 }
 
 async fn stores(arguments: &Doctor, findings: &mut Findings) -> Result<(), Failure> {

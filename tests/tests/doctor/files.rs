@@ -5,8 +5,12 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_tests::binary::{self, Ended, run};
+use agon_tests::left_out::left_out;
+use agon_tests::redis::free_port;
+use agon_tests::s3::S3Server;
 use agon_tests::small_disk::with_small_disk;
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 
@@ -25,7 +29,7 @@ fn of_configuration(text: &str, key_mode: u32, variables: &[(&str, &str)]) -> En
     write(
         folder.path(),
         "agon.toml",
-        &text.replace("KEY", &key),
+        &text.replace("KEYFILE", &key),
         0o600,
     );
     let ended = doctor_in(folder.path(), &[], variables);
@@ -33,7 +37,7 @@ fn of_configuration(text: &str, key_mode: u32, variables: &[(&str, &str)]) -> En
     ended
 }
 
-const ONE_MODEL: &str = "[providers.house]\nbase_url = 'http://h/v1'\nkeys = [{ file = 'KEY' }]\n\
+const ONE_MODEL: &str = "[providers.house]\nbase_url = 'http://h/v1'\nkeys = [{ file = 'KEYFILE' }]\n\
                          [models.any]\nprovider = 'house'\n";
 
 #[test]
@@ -169,6 +173,37 @@ fn little_room_warns_and_next_to_none_fails() {
 }
 
 #[test]
+fn bucket_that_does_not_answer_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let look = |variables: &[(&str, &str)]| {
+        doctor_in(
+            folder.path(),
+            &["--archive", "s3://bucket/of/may"],
+            variables,
+        )
+    };
+    let away = format!("http://127.0.0.1:{}", free_port());
+    let ended = look(&[
+        ("AWS_ENDPOINT_URL", &away),
+        ("AWS_ACCESS_KEY_ID", "an-access-key"),
+        ("AWS_SECRET_ACCESS_KEY", "hidden-secret-of-a-bucket"),
+        ("AWS_REGION", "here"),
+    ]);
+    expect(&ended, "fail", "archive", "; correct --archive");
+    assert!(!ended.out.contains("hidden-secret"), "{}", ended.out);
+    let storage = match S3Server::start() {
+        Ok(storage) => storage,
+        Err(why) => return left_out("a bucket that answers", &why),
+    };
+    let variables = storage.variables();
+    let variables: Vec<(&str, &str)> = variables
+        .iter()
+        .map(|(name, value)| (name.as_ref(), value.as_ref()))
+        .collect();
+    expect(&look(&variables), "ok", "archive", "can be read");
+}
+
+#[test]
 fn few_open_files_warn() {
     let agon = binary::path().display().to_string();
     for (limit, result) in [("1024", "warn"), ("4096", "ok")] {
@@ -185,32 +220,31 @@ fn few_open_files_warn() {
 fn certificate_must_fit_its_key_and_last() {
     let folder = tempfile::tempdir().unwrap();
     let (key, other) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
-    let certificate = |until: i32| {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let certificate = |name: &str, days: u64| {
         let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
-        params.not_before = date_time_ymd(2000, 1, 1);
-        params.not_after = date_time_ymd(until, 1, 1);
-        params.self_signed(&key).unwrap().pem()
+        let begin = date_time_ymd(1970, 1, 1);
+        params.not_before = begin;
+        params.not_after = begin + Duration::from_secs(days * 24 * 3_600);
+        let pem = params.self_signed(&key).unwrap().pem();
+        write(folder.path(), name, &pem, 0o644)
     };
-    let cert = |name: &str, until: i32| write(folder.path(), name, &certificate(until), 0o644);
-    let (good, over) = (cert("good.crt", 4000), cert("over.crt", 2001));
+    let today = now.as_secs() / (24 * 3_600);
+    let good = certificate("good.crt", today + 100);
+    let ending = certificate("ending.crt", today + 7);
+    let over = certificate("over.crt", today - 7);
     let mine = write(folder.path(), "mine.key", &key.serialize_pem(), 0o600);
     let others = write(folder.path(), "other.key", &other.serialize_pem(), 0o600);
-    let look = |cert: &str, key: &str| {
-        let variables = [("AGON_TLS_CERT", cert), ("AGON_TLS_KEY", key)];
-        doctor_in(folder.path(), &[], &variables)
-    };
-    expect(&look(&good, &mine), "ok", "certificate", "fits its key");
-    expect(
-        &look(&good, &others),
-        "fail",
-        "certificate",
-        "does not belong to",
-    );
-    expect(&look(&over, &mine), "fail", "certificate", "; renew it");
-    expect(
-        &look("/nowhere/c.crt", &mine),
-        "fail",
-        "certificate",
-        "cannot be read",
-    );
+    let gone = "/nowhere/c.crt".to_owned();
+    for (cert, key, result, words) in [
+        (&good, &mine, "ok", "fits its key"),
+        (&good, &others, "fail", "does not belong to"),
+        (&ending, &mine, "warn", "expires within 14 days; renew it"),
+        (&over, &mine, "fail", "; renew it"),
+        (&gone, &mine, "fail", "cannot be read"),
+    ] {
+        let variables = [("AGON_TLS_CERT", cert.as_str()), ("AGON_TLS_KEY", key)];
+        let ended = doctor_in(folder.path(), &[], &variables);
+        expect(&ended, result, "certificate", words);
+    }
 }

@@ -73,12 +73,8 @@ fn redis_without_memory_takes_no_writes_and_says_so() {
 #[test]
 fn snapshot_that_cannot_be_written_is_told() {
     let redis = RedisServer::start();
-    let folder = tempfile::tempdir().unwrap();
-    let gone = folder.path().join("gone");
-    std::fs::create_dir(&gone).unwrap();
     let _ = redis.ask(&["CONFIG", "SET", "appendonly", "no"]);
-    let _ = redis.ask(&["CONFIG", "SET", "dir", &gone.display().to_string()]);
-    std::fs::remove_dir(&gone).unwrap();
+    std::fs::remove_dir_all(redis.folder()).unwrap();
     let _ = redis.ask(&["BGSAVE"]);
     agon_tests::waiting::until("the snapshot has failed", || {
         let info = redis.ask(&["INFO", "persistence"]).unwrap_or_default();

@@ -170,3 +170,56 @@ fn experiment(name: &str, state: &WatchExperimentResponse, findings: &mut Findin
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use agon_proto::v1::SetAsideSession;
+
+    use super::*;
+
+    #[test]
+    fn each_reason_why_an_experiment_stands_still_has_its_advice() {
+        let said_of = |state: &WatchExperimentResponse| {
+            let mut findings = Findings::default();
+            experiment("e", state, &mut findings);
+            findings.text()
+        };
+        assert_eq!(said_of(&WatchExperimentResponse::default()), "");
+        let state = WatchExperimentResponse {
+            paused: "its budget is spent".to_owned(),
+            unplayable: "rules of pirate 2".to_owned(),
+            dead: vec![SetAsideSession::default()],
+            determinism_faults: vec!["a".to_owned(), "b".to_owned()],
+            ..WatchExperimentResponse::default()
+        };
+        let said = said_of(&state);
+        for expected in [
+            "fail  experiment e: 2 sessions finished twice with different records; keep both logs",
+            "warn  experiment e: no worker can play it: rules of pirate 2; start a worker",
+            "warn  experiment e: paused: its budget is spent; raise the budget, then `agon \
+             experiments resume e`",
+            "warn  experiment e: 1 session set aside; `agon experiments show e`",
+        ] {
+            assert!(said.contains(expected), "{said}");
+        }
+    }
+
+    #[test]
+    fn workers_matter_where_sessions_wait() {
+        for (connected, waits, expected) in [
+            (Some(3), true, "ok    workers: 3 connected"),
+            (Some(0), false, "warn  workers: none is connected; start"),
+            (
+                Some(0),
+                true,
+                "fail  workers: sessions wait, and none is connected; start",
+            ),
+            (None, false, "left out: workers"),
+        ] {
+            let mut findings = Findings::default();
+            workers(connected, waits, &mut findings);
+            let said = findings.text();
+            assert!(said.starts_with(expected), "{said}");
+        }
+    }
+}

@@ -114,3 +114,33 @@ fn circuits(keys: &[KeyStatus], findings: &mut Findings) {
         findings.ok("gateway circuits", "all closed");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_out_of_use_fails_where_its_provider_has_no_other() {
+        let key = |provider: &str, source: &str, reason: &str| KeyStatus {
+            provider: provider.to_owned(),
+            source: source.to_owned(),
+            quarantine_reason: reason.to_owned(),
+            ..KeyStatus::default()
+        };
+        let said_of = |all: &[KeyStatus]| {
+            let mut findings = Findings::default();
+            keys(all, &mut findings);
+            findings.text()
+        };
+        let (one, two) = (key("a", "env A", "401"), key("a", "env B", ""));
+        let said = said_of(&[one.clone(), two.clone()]);
+        assert!(
+            said.starts_with("warn  gateway key a env A: out of use: 401; "),
+            "{said}"
+        );
+        let said = said_of(&[one, key("b", "env C", "")]);
+        assert!(said.starts_with("fail  gateway key a env A: "), "{said}");
+        assert!(said.contains("; a has no other; replace it"), "{said}");
+        assert_eq!(said_of(&[two]), "ok    gateway keys: 1 key in use");
+    }
+}

@@ -21,9 +21,11 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
 /// What separates addresses.
 pub const SEPARATOR: char = ',';
 
-/// Why a service is not reached, and what to do.
+/// A service that is not reached.
 pub struct Unreached {
+    /// The reason.
     pub why: String,
+    /// What to do.
     pub advice: &'static str,
 }
 

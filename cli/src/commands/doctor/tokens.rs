@@ -73,8 +73,11 @@ fn named(file: &Path, document: &IdentityDocument) -> String {
 }
 
 async fn stored(store: &StoreArguments) -> Result<Result<IdentityDocument, String>, Failure> {
-    let Some(store) = existing_identity_store(store)? else {
-        return Ok(Ok(IdentityDocument::default()));
+    let store = match existing_identity_store(store) {
+        Ok(Some(store)) => store,
+        Ok(None) => return Ok(Ok(IdentityDocument::default())),
+        Err(wrong @ Failure::BadInput(_)) => return Err(wrong),
+        Err(fault) => return Ok(Err(fault.to_string())),
     };
     let read = store.read(None).await;
     let document = read.map(|read| read.unwrap_or_default().1);
