@@ -1,4 +1,5 @@
 //! What is said of servers that no test can start: slow, old, with a wrong clock or a broken disk.
+//! Those that it can start are in `tests/tests/doctor/redis.rs`.
 
 use super::*;
 
