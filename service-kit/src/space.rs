@@ -1,4 +1,5 @@
-//! How much room is left on the disk of a folder. Asked before something is kept there.
+//! How much room is left on the disk of a folder, as far as the system says and for this user. Frees
+//! nothing. Asked by `agon doctor`.
 
 use std::io;
 use std::path::Path;

@@ -37,7 +37,7 @@ const CONFIGURATION: &str = "agon.toml";
 
 const EXAMPLES: &str = "Examples:
   agon doctor
-  agon doctor --redis redis://redis:6379 --config agon.toml --identity teams.toml
+  agon doctor --redis redis://redis:6379 --config agon.toml
   agon doctor --coordinator http://c0:7700,http://c1:7700 --gateway http://g:7710
 
 Each line begins with ok, warn or fail; what to do follows the last semicolon. Give the flags and \

@@ -205,7 +205,7 @@ fn certificate_of_a_service_is_accepted_by_those_who_know_its_ca() {
         &ended,
         "fail",
         &format!("coordinator {in_clear}"),
-        "write https:// if it serves TLS",
+        "(https:// if it serves TLS)",
     );
 }
 

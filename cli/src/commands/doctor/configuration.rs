@@ -21,7 +21,7 @@ pub fn check(file: &Path, findings: &mut Findings) {
     let config = match GatewayConfig::load(file) {
         Ok(config) => config,
         Err(fault) => {
-            let advice = "correct it; docs/gateway.md says what may stand there";
+            let advice = "correct it (docs/gateway.md says what may stand there)";
             findings.fail("configuration", with_causes(&fault), advice);
             return;
         }

@@ -123,7 +123,7 @@ async fn watch(
 }
 
 fn workers(connected: Option<u64>, waits: bool, findings: &mut Findings) {
-    let advice = "start `agon worker`; the log of one that runs says what keeps it away";
+    let advice = "start `agon worker`, or see in the log of one that runs what keeps it away";
     match connected {
         None => findings.leave_out("workers (no experiment is there to ask by)"),
         Some(0) if waits => {
@@ -165,7 +165,7 @@ fn experiment(name: &str, state: &WatchExperimentResponse, findings: &mut Findin
             check(),
             format!("{} set aside", counted(aside, "session")),
             format!(
-                "`agon experiments show {name}` gives the reasons; then `agon experiments retry {name}`"
+                "`agon experiments show {name}` gives the reasons, then `agon experiments retry {name}`"
             ),
         );
     }

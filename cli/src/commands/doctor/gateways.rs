@@ -58,7 +58,7 @@ fn configuration(status: &GetGatewayStatusResponse, findings: &mut Findings) {
         fault => findings.fail(
             "gateway configuration",
             format!("the one on disk is not in use: {fault}"),
-            "correct the file; it is read again within seconds",
+            "correct the file (it is read again within seconds)",
         ),
     }
 }
@@ -107,7 +107,7 @@ fn circuits(keys: &[KeyStatus], findings: &mut Findings) {
         findings.warn(
             format!("gateway circuit {}/{}", key.provider, key.model),
             format!("{}{said}", key.circuit),
-            "see the provider's status page; the gateway tries it again by itself",
+            "see the provider's status page (the gateway tries it again by itself)",
         );
     }
     if broken.is_empty() {

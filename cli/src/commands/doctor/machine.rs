@@ -84,7 +84,7 @@ pub fn certificates(files: &TlsFiles, findings: &mut Findings) {
         return;
     }
     let name = files.cert.in_line();
-    let advice = "renew it; services take the new one without a restart";
+    let advice = "renew it (services take the new one without a restart)";
     let after = |time| not_valid_in(&files.cert, time).unwrap_or_default();
     let days = SOON.as_secs() / (24 * 3_600);
     match (after(Duration::ZERO), after(SOON)) {

@@ -39,7 +39,7 @@ pub async fn check(url: &str, findings: &mut Findings) {
         Err(error) => {
             let advice = match error {
                 JournalError::Unreachable { .. } => {
-                    "start it, or correct --redis; a replica is not enough, name its master"
+                    "start it, or correct --redis (of a replica, name its master)"
                 }
                 _ => "correct user, password and files in --redis",
             };
@@ -109,14 +109,22 @@ fn version(survey: &Survey, findings: &mut Findings) {
 
 fn persistence(survey: &Survey, findings: &mut Findings) {
     match survey.append_only {
-        Some(true) => findings.ok("redis appendonly", "yes"),
         Some(false) => findings.fail(
             "redis appendonly",
             "no: a restart loses everything since the last snapshot, paid answers included",
             "set `appendonly yes`",
         ),
-        None => {}
+        known => {
+            if known == Some(true) {
+                findings.ok("redis appendonly", "yes");
+            }
+            append_only_file(survey, findings);
+        }
     }
+    last_write("redis snapshot", survey.last_snapshot.as_deref(), findings);
+}
+
+fn append_only_file(survey: &Survey, findings: &mut Findings) {
     match survey.append_sync.as_deref() {
         Some("no") => findings.warn(
             "redis appendfsync",
@@ -130,19 +138,19 @@ fn persistence(survey: &Survey, findings: &mut Findings) {
         Some(sync) => findings.ok("redis appendfsync", sync),
         None => {}
     }
-    for (check, last) in [
-        ("redis append-only file", &survey.last_append),
-        ("redis snapshot", &survey.last_snapshot),
-    ] {
-        match last.as_deref() {
-            Some("ok") => findings.ok(check, "the last one was written"),
-            Some(_) => findings.fail(
-                check,
-                "the last one could not be written",
-                "free space on its disk, and see its log",
-            ),
-            None => {}
-        }
+    let last = survey.last_append.as_deref();
+    last_write("redis append-only file", last, findings);
+}
+
+fn last_write(check: &str, last: Option<&str>, findings: &mut Findings) {
+    match last {
+        Some("ok") => findings.ok(check, "the last write succeeded"),
+        Some(_) => findings.fail(
+            check,
+            "the last write failed",
+            "free space on its disk, and see its log",
+        ),
+        None => {}
     }
 }
 

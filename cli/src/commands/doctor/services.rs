@@ -65,7 +65,7 @@ fn advice(status: &Status) -> &'static str {
             "it wants a certificate of its CA: name yours with --client-cert and --client-key"
         }
         Some(_) => "write http:// if it serves no TLS",
-        None => "start it, or correct the address; write https:// if it serves TLS",
+        None => "start it, or correct the address (https:// if it serves TLS)",
     }
 }
 
@@ -101,7 +101,7 @@ pub fn refused(check: &str, refusal: &Status, findings: &mut Findings) {
         (ErrorClass::Unauthenticated, _) => findings.fail(
             check,
             format!("refused: {said}"),
-            "`agon token create` makes one; set it as AGON_TOKEN or name its file with --token-file",
+            "`agon token create` makes one: set it as AGON_TOKEN or name its file with --token-file",
         ),
         (ErrorClass::Forbidden, Code::PermissionDenied) => findings.warn(
             check,

@@ -43,7 +43,7 @@ pub async fn check(
             }
             Err(fault) => {
                 is_whole = false;
-                let advice = "correct it; docs/identity.md says what may stand there";
+                let advice = "correct it (docs/identity.md says what may stand there)";
                 findings.fail("identity file", with_causes(&fault), advice);
             }
         }

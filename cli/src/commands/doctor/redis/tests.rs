@@ -69,7 +69,7 @@ fn each_fault_of_a_server_is_told_with_what_to_do() {
                 last_append: text("err"),
                 ..healthy()
             },
-            "fail  redis append-only file: the last one could not be written; free space",
+            "fail  redis append-only file: the last write failed; free space",
         ),
         (
             Survey {
