@@ -38,7 +38,7 @@ const CONFIGURATION: &str = "agon.toml";
 const EXAMPLES: &str = "Examples:
   agon doctor
   agon doctor --redis redis://redis:6379 --config agon.toml
-  agon doctor --coordinator http://c0:7700,http://c1:7700 --gateway http://g:7710
+  agon doctor --coordinator http://c0:7700,http://c1:7700
 
 Each line begins with ok, warn or fail; what to do follows the last semicolon. Give the flags and \
 variables of your services. Coordinator and gateway are checked at their usual places, too, if \
