@@ -8,6 +8,7 @@ pub mod compare;
 pub mod completions;
 pub mod coordinator;
 pub mod diff;
+pub mod doctor;
 pub mod experiments;
 pub mod export;
 pub mod figure;
@@ -116,6 +117,8 @@ enum Command {
     Team(team::Team),
     /// Show who changed what in a shared installation
     Audit(audit::Audit),
+    /// Check an installation and say what to do about each fault
+    Doctor(doctor::Doctor),
     /// Start a simulated model server: OpenAI, Anthropic, Gemini and Azure protocols
     SimLlm(sim_llm::SimLlm),
     /// Write a completion script for a shell
@@ -153,6 +156,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Token(arguments) => token::run(&arguments),
         Command::Team(arguments) => team::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::SimLlm(arguments) => sim_llm::run(&arguments, &log),
         Command::Completions(arguments) => {
             completions::run(&arguments);

@@ -156,6 +156,16 @@ fn header(source: &SecretSource) -> Result<HeaderValue, Failure> {
     Ok(header)
 }
 
+/// Whether this process shows services a token.
+pub fn shows_a_token() -> bool {
+    CREDENTIALS.get().is_some_and(|known| known.token.is_some())
+}
+
+/// Whether this process was given certificates, so that it speaks to services over TLS only.
+pub fn wants_tls() -> bool {
+    CREDENTIALS.get().is_some_and(|known| known.tls.is_some())
+}
+
 /// A request with what this process shows.
 pub fn signed(mut request: http::Request<Body>) -> http::Request<Body> {
     if let Some(token) = CREDENTIALS.get().and_then(|known| known.token.as_ref()) {

@@ -58,6 +58,17 @@ pub fn identity_store(arguments: &StoreArguments) -> Result<Arc<dyn IdentityStor
     })
 }
 
+/// The same without making anything: nothing where no token was ever made in the data folder.
+///
+/// # Errors
+/// It cannot be used.
+pub fn existing_identity_store(
+    arguments: &StoreArguments,
+) -> Result<Option<Arc<dyn IdentityStore>>, Failure> {
+    let is_there = arguments.redis.is_some() || arguments.data.join(FOLDER).is_dir();
+    is_there.then(|| identity_store(arguments)).transpose()
+}
+
 /// The gate of a door, which says in the log whom it lets in.
 pub fn gate(
     identities: &Identities,

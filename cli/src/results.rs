@@ -35,14 +35,19 @@ pub fn experiment_client(transport: Transport) -> ExperimentServiceClient<Transp
         .max_encoding_message_size(LARGEST_MESSAGE_BYTES)
 }
 
-/// What a refusal means to the user.
-pub fn refused(whom: &str, refusal: &Status) -> Failure {
+/// Why a call was refused, or did not arrive.
+pub fn reason(refusal: &Status) -> String {
     // A status that came over the wire has no source, a torn connection has.
-    let reason = match (refusal.source(), refusal.message()) {
+    match (refusal.source(), refusal.message()) {
         (Some(source), _) => with_causes(source),
         (None, "") => format!("{}, is it another service?", refusal.code()),
         (None, message) => message.to_owned(),
-    };
+    }
+}
+
+/// What a refusal means to the user.
+pub fn refused(whom: &str, refusal: &Status) -> Failure {
+    let reason = reason(refusal);
     match ErrorClass::of(refusal) {
         class if class.is_retryable() || is_retryable(refusal) => {
             Failure::Surroundings(format!("{whom} does not answer: {reason}"))

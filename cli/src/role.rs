@@ -309,18 +309,22 @@ pub struct TlsArguments {
 }
 
 impl TlsArguments {
+    /// The files that are named.
+    pub fn files(&self) -> Option<TlsFiles> {
+        Some(TlsFiles {
+            cert: self.tls_cert.clone()?,
+            key: self.tls_key.clone()?,
+            client_ca: self.tls_client_ca.clone(),
+        })
+    }
+
     /// What the doors of a service encrypt with, if they do.
     ///
     /// # Errors
     /// A file cannot be used.
     pub fn read(&self, tasks: &Tasks) -> Result<Option<ServerTls>, Failure> {
-        let (Some(cert), Some(key)) = (self.tls_cert.clone(), self.tls_key.clone()) else {
+        let Some(files) = self.files() else {
             return Ok(None);
-        };
-        let files = TlsFiles {
-            cert,
-            key,
-            client_ca: self.tls_client_ca.clone(),
         };
         let tls = ServerTls::read(&files).map_err(Failure::input)?;
         tls.follow(tasks);

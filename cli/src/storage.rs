@@ -26,7 +26,7 @@ use crate::runtime::runtime;
 
 mod reading;
 
-pub use reading::{below, reader};
+pub use reading::{answers, below, reader};
 
 /// Bytes of a part, where a file has no more than [`MOST_PARTS`] of them; S3 takes 5 MB at least.
 const PART: u64 = 8 * 1024 * 1024;

@@ -12,8 +12,9 @@ use bytes::Bytes;
 mod files;
 mod redis;
 
+pub use agon_redis_link::Survey;
 pub use files::FileJournal;
-pub use redis::RedisJournal;
+pub use redis::{Examination, RedisJournal, examine};
 
 /// The results of a journal's calls.
 pub type JournalResult<T> = Result<T, JournalError>;

@@ -1,6 +1,6 @@
 //! Plumbing that every Agon service shares: configuration files, telemetry, metrics, supervised
 //! tasks, signals, work that takes processor time, the error table, back-off, milliseconds, names of
-//! teams, folders on disk, secrets kept out of what is said, storage in buckets, TLS, and servers and
+//! teams, folders on disk and the room there, secrets kept out of what is said, storage in buckets, TLS, and servers and
 //! channels. A closed list: what only one service needs, or what knows a game, a session or a
 //! provider, belongs to that service.
 
@@ -20,6 +20,7 @@ pub mod secret_source;
 pub mod secrets;
 pub mod server;
 pub mod signals;
+pub mod space;
 pub mod status;
 pub mod tasks;
 pub mod team_name;

@@ -13,6 +13,7 @@ use http::uri::Scheme;
 use rustls::pki_types::ServerName;
 use tokio::net::{TcpListener, lookup_host};
 use tokio::sync::{oneshot, watch};
+use tonic::Status;
 use tonic::service::Routes;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic_health::ServingStatus;
@@ -285,24 +286,32 @@ fn endpoint(address: Uri) -> Endpoint {
         .keep_alive_while_idle(true)
 }
 
-/// Whether a server answers and says that it serves.
-pub async fn is_serving(channel: Channel) -> bool {
+/// Whether a server says that it serves.
+///
+/// # Errors
+/// It does not answer.
+pub async fn health(channel: Channel) -> Result<bool, Status> {
     let whole = HealthCheckRequest {
         service: WHOLE_SERVER.to_owned(),
     };
-    let answer = HealthClient::new(channel).check(whole).await;
-    answer.is_ok_and(|answer| answer.into_inner().status == ServingStatus::Serving as i32)
+    let answer = HealthClient::new(channel).check(whole).await?;
+    Ok(answer.into_inner().status == ServingStatus::Serving as i32)
+}
+
+/// Whether a server answers and says that it serves.
+pub async fn is_serving(channel: Channel) -> bool {
+    health(channel).await.unwrap_or(false)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    async fn check(channel: Channel) -> Result<i32, tonic::Status> {
+    async fn check(channel: Channel) -> Result<i32, Status> {
         check_named(channel, WHOLE_SERVER).await
     }
 
-    async fn check_named(channel: Channel, service: &str) -> Result<i32, tonic::Status> {
+    async fn check_named(channel: Channel, service: &str) -> Result<i32, Status> {
         let request = HealthCheckRequest {
             service: service.into(),
         };

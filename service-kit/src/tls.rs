@@ -11,7 +11,7 @@ mod server;
 use std::sync::Once;
 
 pub use client::{ClientTls, ClientTlsFiles};
-pub use pem::TlsError;
+pub use pem::{TlsError, not_valid_in};
 pub use server::{ServerTls, TlsFiles};
 
 /// Installs the process's TLS provider. Every binary and every test that may speak TLS calls it

@@ -68,6 +68,26 @@ fn list(address: &Path, fits: fn(&str) -> bool) -> Result<Vec<PathBuf>, Failure>
     Ok(places.collect())
 }
 
+/// Whether the storage lists what is below an address. Asks once. Runs outside of any runtime.
+///
+/// # Errors
+/// It is no address, or the storage refuses or does not answer.
+pub fn answers(address: &Path) -> Result<(), Failure> {
+    let once = RetryConfig {
+        max_retries: 0,
+        ..retry()
+    };
+    let Place { store, prefix } = open(&address.to_string_lossy(), once)?;
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(Failure::surroundings)?;
+    let first = runtime.block_on(async { store.list(Some(&prefix)).next().await.transpose() });
+    let failed = |error| {
+        let (address, why) = (address.in_line(), why(&error));
+        Failure::Surroundings(format!("cannot read {address}: {why}"))
+    };
+    first.map(drop).map_err(failed)
+}
+
 /// What an object holds, and how many bytes that is.
 ///
 /// # Errors

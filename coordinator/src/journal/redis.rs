@@ -18,8 +18,11 @@ use tokio::sync::OnceCell;
 
 use super::{Claim, Epoch, Journal, JournalError, JournalResult, Place, Snapshot};
 
+mod examination;
 mod older;
 mod scripts;
+
+pub use examination::{Examination, examine};
 
 use scripts::{BATCHES, BLOB, BLOBS, SNAPSHOT, STATE, Scripts, UPLOADED};
 

@@ -4,6 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_outlets::InLine as _;
 use rustls::client::verify_server_cert_signed_by_trust_anchor;
@@ -176,22 +177,38 @@ pub(super) fn certified(
         }
         Err(source) => return Err(cert.unusable(source)),
     }
-    if let Some(fault) = untimely(provider, &certified.cert[0]) {
+    if let Some(fault) = untimely(provider, &certified.cert[0], UnixTime::now()) {
         let file = cert.file();
         warn!(file, %fault, "a certificate is used that is not valid today");
     }
     Ok(Arc::new(certified))
 }
 
-/// Why a certificate is not valid today, if it is not. Rustls does not expose the period of validity,
-/// but checks it before it looks for an issuer, and here there is none to find.
-fn untimely(provider: &CryptoProvider, certificate: &CertificateDer<'_>) -> Option<RustlsError> {
+/// Why the first certificate of a file is not valid after a time from now, if it is not.
+///
+/// # Errors
+/// The file cannot be read, or holds no certificate.
+pub fn not_valid_in(cert: &Path, from_now: Duration) -> Result<Option<String>, TlsError> {
+    let chain = PemFile::read(cert)?.certificates()?;
+    let at = SystemTime::now() + from_now;
+    let at = UnixTime::since_unix_epoch(at.duration_since(UNIX_EPOCH).unwrap_or_default());
+    let provider = rustls::crypto::ring::default_provider();
+    Ok(untimely(&provider, &chain[0], at).map(|fault| fault.to_string()))
+}
+
+/// Why a certificate is not valid at a time, if it is not. Rustls does not expose the period of
+/// validity, but checks it before it looks for an issuer, and here there is none to find.
+fn untimely(
+    provider: &CryptoProvider,
+    certificate: &CertificateDer<'_>,
+    at: UnixTime,
+) -> Option<RustlsError> {
     let certificate = ParsedCertificate::try_from(certificate).ok()?;
     let fault = verify_server_cert_signed_by_trust_anchor(
         &certificate,
         &RootCertStore::empty(),
         &[],
-        UnixTime::now(),
+        at,
         provider.signature_verification_algorithms.all,
     )
     .err()?;
@@ -222,7 +239,7 @@ mod tests {
             params.not_before = date_time_ymd(from, 1, 1);
             params.not_after = date_time_ymd(to, 1, 1);
             let certificate = params.self_signed(&key).unwrap();
-            untimely(&provider, certificate.der()).map(|fault| fault.to_string())
+            untimely(&provider, certificate.der(), UnixTime::now()).map(|fault| fault.to_string())
         };
         assert_eq!(fault(2000, 4000), None);
         let expired = fault(2000, 2001).unwrap();
