@@ -22,16 +22,17 @@ STANDBY_TLS = """
 namespace: agon
 resources: [{kustomize}/overlays/small/namespace.yaml, {kustomize}/base, {kustomize}/overlays/small/sim-llm.yaml]
 components: [{kustomize}/components/sweep, {kustomize}/components/standby, {kustomize}/components/tls]
-configMapGenerator:
-  - name: agon-env
-    behavior: merge
-    literals:
-      - AGON_COORDINATOR=https://coordinator-0.coordinator:7700,https://coordinator-1.coordinator:7700
+patches:
+  - target: {{kind: ConfigMap, name: agon-env}}
+    patch: |-
+      - op: replace
+        path: /data/AGON_COORDINATOR
+        value: https://coordinator-0.coordinator:7700,https://coordinator-1.coordinator:7700
 """
 QUICK = scenarios.Size(repeats=8, rounds=3, latency="400ms")
 LONG = scenarios.Size(repeats=20, rounds=3, latency="800ms")
 # Three workers.
-WIDE = scenarios.Size(repeats=30, rounds=4, latency="1s")
+WIDE = scenarios.Size(repeats=30, rounds=3, latency="800ms")
 
 
 def standby_tls():
