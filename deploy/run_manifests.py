@@ -30,7 +30,7 @@ patches:
         value: https://coordinator-0.coordinator:7700,https://coordinator-1.coordinator:7700
 """
 QUICK = scenarios.Size(repeats=8, rounds=3, latency="400ms")
-LONG = scenarios.Size(repeats=20, rounds=3, latency="800ms")
+LONG = scenarios.Size(repeats=16, rounds=3, latency="700ms")
 # Three workers.
 WIDE = scenarios.Size(repeats=30, rounds=3, latency="800ms")
 
@@ -61,6 +61,7 @@ def play(options, binary):
         if not wanted or options.overlay not in overlay.name:
             continue
         expected = scenarios.undisturbed(overlay, size, binary)
+        scenarios.try_breaking(expected)
         print(
             f"{overlay.name}, undisturbed: {scenarios.count_sessions(expected)} sessions, {expected.decisions} calls, "
             f"{len(expected.records)} bytes, {expected.seconds:.1f} s", flush=True,

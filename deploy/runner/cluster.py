@@ -7,6 +7,7 @@ import secrets
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
@@ -50,6 +51,7 @@ class Cluster:
         self.is_root = os.geteuid() == 0
         self.begun = time.monotonic()
         self.pods, self.numbers, self.is_closing = [], {}, False
+        self.adding = threading.Lock()
         self._make_secrets()
         has_tls = any(name.endswith("-tls") for name in rendered.secrets())
         self.addresses = Addresses("localhost" if has_tls else "127.0.0.1", rendered.namespace)
@@ -59,7 +61,8 @@ class Cluster:
 
     def close(self, keep):
         """Ends everything at once; what it wrote stays where somebody may want to read it."""
-        self.is_closing = True
+        with self.adding:
+            self.is_closing = True
         running = [pod for pod in self.pods if not pod.gone.is_set()]
         for pod in running:
             pod.stop()
@@ -105,9 +108,12 @@ class Cluster:
         name = f"{workload.name}-{number}"
         files = self._volumes(workload, name)
         pod = Pod(self, workload, name, workload.template, files)
-        self.pods.append(pod)
-        self.note(f"{name} starts")
-        pod.start()
+        with self.adding:
+            if self.is_closing:
+                raise Violation(f"{name} is not started: all is being stopped")
+            self.pods.append(pod)
+            self.note(f"{name} starts")
+            pod.start()
         return pod
 
     # What is done to it.

@@ -5,6 +5,8 @@ Knows nothing of what the Job does.
 import threading
 import time
 
+from .cluster import Violation
+
 # 10 s, 20 s, 40 s ... between tries.
 FIRST_BACK_OFF, LONGEST_BACK_OFF = 10.0, 360.0
 LOOK_EVERY = 0.05
@@ -46,9 +48,10 @@ class Job:
                 time.sleep(LOOK_EVERY)
                 if self.cluster.is_closing:
                     return
-            if self.cluster.is_closing:
+            try:
+                self.pod = self.cluster.add_pod(self.workload)
+            except Violation:
                 return
-            self.pod = self.cluster.add_pod(self.workload)
 
     def _matches(self, rule, code):
         if on := rule.get("onExitCodes"):

@@ -119,6 +119,14 @@ def judge(running, expected, disturbance):
         if pod.force_killed:
             raise Violation(f"{pod.name} had to be killed after its time to stop")
     records, calls = running.pull(), running.calls()
+    compare(records, calls, expected, disturbance.allowed)
+    told = f"{calls - expected.decisions} calls made again{disturbance.told}"
+    tries = f", the Job's exit codes {running.job.exit_codes}" if running.job.tries > 1 else ""
+    return f"{count_sessions(expected)} sessions, {calls} calls, {told}, the same {len(records)} bytes{tries}"
+
+
+def compare(records, calls, expected, allowed):
+    """Raises what is wrong with what a sweep came to."""
     found, wanted = sweep.sessions(records), sweep.sessions(expected.records)
     if lost := set(wanted) - set(found):
         raise Violation(f"{len(lost)} of {len(wanted)} sessions are lost, such as {min(lost)}")
@@ -129,11 +137,28 @@ def judge(running, expected, disturbance):
         number = next((number for number, (one, other) in enumerate(pairs, 1) if one != other), 0)
         raise Violation(f"the records differ from those of an undisturbed run, first in line {number}")
     again = calls - expected.decisions
-    if not 0 <= again <= disturbance.allowed:
-        raise Violation(f"{calls} calls for {expected.decisions} decisions; {disturbance.allowed} may be made again")
-    told = f"{again} calls made again{disturbance.told}"
-    tries = f", the Job's exit codes {running.job.exit_codes}" if running.job.tries > 1 else ""
-    return f"{len(found)} sessions, {calls} calls, {told}, the same {len(records)} bytes{tries}"
+    if not 0 <= again <= allowed:
+        raise Violation(f"{calls} calls for {expected.decisions} decisions; {allowed} may be made again")
+
+
+def try_breaking(expected):
+    """A comparison that finds nothing wrong with what is broken on purpose is a fault of its own."""
+    records, calls = expected.records, expected.decisions
+    first, rest = records.split(b"\n", 1)
+    broken = {
+        "a lost session": (rest, calls),
+        "a session that is there twice": (first + b"\n" + records, calls),
+        "another byte": (records.replace(b'"seat":0', b'"seat":1', 1), calls),
+        "a call that was paid twice": (records, calls + 1),
+        "a call of which nobody knows": (records, calls - 1),
+    }
+    for what, (changed, count) in broken.items():
+        try:
+            compare(changed, count, expected, 0)
+        except Violation:
+            continue
+        raise Violation(f"{what} is not noticed")
+    compare(records, calls, expected, 0)
 
 
 # Rolling upgrades.
