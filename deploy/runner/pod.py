@@ -136,7 +136,8 @@ class Pod:
                     failed[kind] = 0
 
     def _enforce_end(self):
-        if time.monotonic() > self.stopping + self.spec.get("terminationGracePeriodSeconds", 30) and not self.force_killed:
+        grace = self.spec.get("terminationGracePeriodSeconds", 30)
+        if time.monotonic() > self.stopping + grace and not self.force_killed:
             self.force_killed = True
             self.process.kill()
 
@@ -155,8 +156,10 @@ class Pod:
             return re.sub(r"\$\((\w+)\)", lambda found: known.get(found[1], found[0]), variable["value"])
         source = variable["valueFrom"]
         if "fieldRef" in source:
-            return {"metadata.name": self.name, "metadata.namespace": self.cluster.namespace}[source["fieldRef"]["fieldPath"]]
-        kind, reference = next((kind, source[f"{kind}KeyRef"]) for kind in ("configMap", "secret") if f"{kind}KeyRef" in source)
+            fields = {"metadata.name": self.name, "metadata.namespace": self.cluster.namespace}
+            return fields[source["fieldRef"]["fieldPath"]]
+        kind = "configMap" if "configMapKeyRef" in source else "secret"
+        reference = source[f"{kind}KeyRef"]
         return self.cluster.values(kind, reference["name"], False)[reference["key"]].decode()
 
     def _expand(self, word):

@@ -5,6 +5,7 @@ way when their gateway or Redis was killed. Called by run_manifests.py.
 
 import os
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Callable
 
@@ -57,58 +58,49 @@ class Scenario:
     disturb: Callable
 
 
+@contextmanager
 def installation(overlay, size, binary):
+    """A running installation, which is ended whatever happens; when something is wrong, what it wrote stays."""
     rendered = Rendered(render(overlay))
     sweep.prepare(rendered, size.repeats, size.rounds, size.latency)
-    return Cluster(rendered, binary)
+    cluster, keep = Cluster(rendered, binary), False
+    try:
+        cluster.start()
+        yield cluster
+    except Exception:
+        keep = True
+        print(f"logs and files: {cluster.scratch}")
+        raise
+    finally:
+        cluster.close(keep)
 
 
 def undisturbed(overlay, size, binary):
     """The records that every scenario is held against."""
-    cluster = installation(overlay, size, binary)
-    keep = True
-    try:
-        cluster.start()
+    with installation(overlay, size, binary) as cluster:
         running = Sweep(cluster)
         seconds = running.wait_end(SWEEP_WITHIN)
         records = running.pull()
         decisions, calls = sweep.decisions(records), running.calls()
         if decisions != calls:
             raise Violation(f"undisturbed: {decisions} decisions and {calls} calls")
-        keep = False
         return Undisturbed(records, decisions, seconds)
-    finally:
-        cluster.close(keep)
-        tell_place(cluster, keep)
 
 
 def run(scenario, overlay, size, binary, expected):
     """Plays one scenario on an installation of its own; answers its line."""
-    cluster = installation(overlay, size, binary)
-    keep = True
-    try:
-        cluster.start()
+    with installation(overlay, size, binary) as cluster:
         running = Sweep(cluster)
         running.wait_calls(int(expected.decisions * FIRST_SHARE))
         disturbance = scenario.disturb(cluster, running)
         if running.job.result == "done":
             raise Violation("the sweep ended before all was done to it")
         seconds = running.wait_end(SWEEP_WITHIN)
-        line = judge(running, expected, disturbance)
-        keep = False
-        return f"{scenario.name}: {line}, {seconds:.1f} s"
-    finally:
-        cluster.close(keep)
-        tell_place(cluster, keep)
+        return f"{scenario.name}: {judge(running, expected, disturbance)}, {seconds:.1f} s"
 
 
 def count_sessions(expected):
     return len(sweep.sessions(expected.records))
-
-
-def tell_place(cluster, keep):
-    if keep:
-        print(f"logs and files: {cluster.scratch}")
 
 
 def judge(running, expected, disturbance):
