@@ -31,6 +31,10 @@ fuzz:
 deploy:
     ./deploy/validate.sh
 
+# Run the manifests' processes on this machine; roll, drain and kill them while sweeps run (some ten minutes).
+deploy-run:
+    ./deploy/run_manifests.sh --all
+
 # Format everything.
 format:
     cargo fmt --all

@@ -105,6 +105,7 @@ PRODUCTION = {
     "a probe without TLS": lambda d: container(d, "StatefulSet", "coordinator").update(readinessProbe={"grpc": {"port": 7700}}),
     "a call without TLS": lambda d: of(d, "ConfigMap", "agon-env")["data"].update(AGON_GATEWAY="http://gateway:7710"),
     "a call to a replica that is none": lambda d: of(d, "ConfigMap", "agon-env")["data"].update(AGON_COORDINATOR="https://coordinator-2.coordinator:7700"),
+    "a call to whichever replica": lambda d: of(d, "ConfigMap", "agon-env")["data"].update(AGON_COORDINATOR="https://coordinator:7700"),
     "a certificate that is not mounted": lambda d: pod(d, "Deployment", "worker")["volumes"].pop(),
     "a key of a Secret that is none": lambda d: variable(d, "Deployment", "gateway", "AGON_REDIS")["valueFrom"]["secretKeyRef"].update(key="uri"),
 }

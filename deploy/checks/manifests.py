@@ -240,6 +240,8 @@ def check_calls(name, workload, container, documents, workloads):
             faults.append(f"{name}: calls {host}, and there is no such pod")
         faults += network.check_call(name, workload, service, documents, workloads)
         called = [w for w in workloads if w["metadata"]["name"] == service["metadata"]["name"]]
+        if not pod and any(w["kind"] == "StatefulSet" and w["spec"]["replicas"] > 1 for w in called):
+            faults.append(f"{name}: calls {host}, which may be a replica that only stands by: name every pod")
         speaks = any("AGON_TLS_CERT" in every_variable(c, documents) for w in called for c in pod_of(w)["containers"])
         if service["metadata"]["name"] in ("coordinator", "gateway") and speaks != (f"https://{host}:" in str(variables)):
             faults.append(f"{name}: calls {host} {'without' if speaks else 'with'} TLS")
