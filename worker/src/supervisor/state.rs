@@ -81,6 +81,9 @@ pub struct SupervisorState {
     held_until: Duration,
     /// When the message was sent that makes a stream: what is answered to it counts from there.
     registered_at: Duration,
+    /// What that message said this worker has: until it is released or settled, the coordinator keeps
+    /// it for this worker.
+    claimed: Vec<Key>,
     heartbeats: u64,
     /// Heartbeats that were not heard yet, and when they were sent.
     unheard: BTreeMap<u64, Duration>,
@@ -114,6 +117,7 @@ impl SupervisorState {
             lease_time: USUAL_LEASE,
             held_until: Duration::ZERO,
             registered_at: Duration::ZERO,
+            claimed: Vec::new(),
             heartbeats: 0,
             unheard: BTreeMap::new(),
             playing: BTreeMap::new(),
@@ -129,9 +133,9 @@ impl SupervisorState {
         self.heartbeats = 0;
         self.unheard.clear();
         let owed = self.unsettled.keys();
-        let held = self.playing.keys().chain(owed).map(lease_ref);
+        self.claimed = self.playing.keys().chain(owed).cloned().collect();
         let register = RegisterWorker {
-            held: held.collect(),
+            held: self.claimed.iter().map(lease_ref).collect(),
             ..self.register.clone()
         };
         vec![Effect::Send(ToCoordinator::Register(register))]
@@ -200,7 +204,9 @@ impl SupervisorState {
                 self.lease_time = Duration::from_millis(registered.lease_ms);
                 self.held_until = self.registered_at + self.lease_time;
                 self.unsaid = self.unsettled.keys().cloned().collect();
+                let gone = self.given_up_meanwhile(&registered.lost);
                 let mut effects = self.give_up(registered.lost);
+                effects.extend(gone);
                 if self.draining {
                     effects.push(Effect::Send(ToCoordinator::Drain(DrainWorker {})));
                 }
@@ -232,6 +238,17 @@ impl SupervisorState {
             // The stream will end by itself, and the actor opens another.
             FromCoordinator::Stopping(_) => Vec::new(),
         }
+    }
+
+    /// Releases what was said to be held when the stream was opened and was given up before the
+    /// coordinator answered: it would keep those sessions for this worker as long as it hears of it.
+    fn given_up_meanwhile(&mut self, lost: &[LeaseRef]) -> Option<Effect> {
+        let claimed = std::mem::take(&mut self.claimed).into_iter();
+        let gone = claimed
+            .filter(|key| !self.playing.contains_key(key) && !self.unsettled.contains_key(key));
+        let gone = gone.map(|key| lease_ref(&key));
+        let leases: Vec<LeaseRef> = gone.filter(|lease| !lost.contains(lease)).collect();
+        (!leases.is_empty()).then(|| Effect::Send(ToCoordinator::Release(ReleaseLeases { leases })))
     }
 
     /// A session ended. What is to be told waits for [`SupervisorState::hand_in`], so that what ends

@@ -470,3 +470,25 @@ fn heartbeats_come_three_times_in_the_time_of_a_lease() {
         "no coordinator is flooded"
     );
 }
+
+#[test]
+fn what_is_given_up_before_the_answer_to_register_is_released_once_it_comes() {
+    let mut state = worker();
+    let (playing, owed) = (lease("a", 1), lease("b", 1));
+    state.on_message(granted(&[playing.clone(), owed.clone(), lease("c", 1)]));
+    end(&mut state, &owed, finished());
+    state.on_disconnected();
+    // The new stream says that it has all three; then time is up, and only then comes the answer.
+    assert_eq!(introduction(&state.on_connected(LEASE)).held.len(), 3);
+    let given_up = state.on_time(LEASE + SECOND);
+    assert_eq!(given_up, [stop(playing.clone()), stop(lease("c", 1))]);
+    let effects = state.on_message(registered(&[lease("c", 1)]));
+    assert!(effects.contains(&released(&[playing])), "{effects:?}");
+    assert_eq!(
+        again(&mut state)
+            .iter()
+            .filter(|one| **one == released(&[]))
+            .count(),
+        0
+    );
+}
