@@ -91,7 +91,8 @@ def main():
     begun = time.monotonic()
     try:
         played = play(options, Path(shutil.copy(options.binary, folder / "agon")))
-        print(f"{played} scenarios: nothing lost, nothing paid twice ({time.monotonic() - begun:.0f} s)")
+        print(f"{played} scenarios: nothing lost, and no call made again but those under way in what was killed "
+              f"({time.monotonic() - begun:.0f} s)")
         return 0 if played else 2
     except Violation as found:
         print(f"FAULT   {found}", file=sys.stderr)

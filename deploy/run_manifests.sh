@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs what the manifests say as processes of this machine, and kills each workload of the overlay `small` while a
 # sweep runs; with --all it also rolls and drains them, and does the same with standby coordinators and TLS. See
-# run_manifests.py. Exit: 0 nothing lost and nothing paid twice, 1 a fault, 3 a tool is missing.
+# run_manifests.py. Exit: 0 nothing lost and no call made again needlessly, 1 a fault, 3 a tool is missing.
 #
 # Needs what validate.sh needs and has made, redis-server, setpriv (util-linux), openssl, and the binary, which
 # AGON_BIN may name. By root, processes run as the users of the manifests.
