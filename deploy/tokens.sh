@@ -9,8 +9,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$here/tokens"
 chmod 700 "$here/tokens"
 sed -n 's|^file = "/run/secrets/agon/\(.*\)"|\1|p' "${1:-$here/identity.toml}" | while read -r name; do
-    [ ! -e "$here/tokens/$name" ] || continue
-    printf %s "$(openssl rand -hex 32)" > "$here/tokens/$name"
+    [ ! -s "$here/tokens/$name" ] || continue
+    # On a line of its own, so that its failure ends the script.
+    token=$(openssl rand -hex 32)
+    printf %s "$token" > "$here/tokens/$name"
     chmod 644 "$here/tokens/$name"
     echo "made deploy/tokens/$name"
 done

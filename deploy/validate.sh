@@ -77,7 +77,7 @@ if command -v openssl >/dev/null; then
     for name in gateway gateway.agon localhost; do
         verify gateway-tls sslserver "$name" || fault "the gateway's certificate is not for $name"
     done
-    verify agon-client-tls sslclient || fault "the client's certificate is none"
+    verify agon-client-tls sslclient || fault "agon-client-tls is not a client certificate"
     ! verify gateway-tls sslserver coordinator || fault "the gateway's certificate is good for the coordinator"
     ! verify agon-client-tls sslserver || fault "the client's certificate is good for a server"
     ! verify gateway-tls sslclient || fault "the gateway's certificate is good for a client"

@@ -163,7 +163,9 @@ impl AgentGatewayService for GatewayService {
         let experiment = wire.into_inner().experiment_id;
         let numbers = match (holder.team(), experiment.is_empty()) {
             (Some(team), true) => decider.tallies.of_team(team),
-            _ => decider.tallies.numbers(&holder.kept_name(&experiment)),
+            _ => decider
+                .tallies
+                .numbers(&kept_experiment(&holder, &experiment)),
         };
         let keys = keys::of(decider).await;
         let keys = keys.map_err(|error| status(ErrorClass::Unavailable, &error))?;
@@ -229,7 +231,7 @@ impl AgentGatewayService for GatewayService {
         let mut filter = wire::read_cost_filter(wire.into_inner())
             .map_err(|error| status(ErrorClass::Invalid, &error))?;
         if let Some(team) = holder.team() {
-            let own = |named: String| holder.kept_name(&named);
+            let own = |named: String| kept_experiment(&holder, &named);
             filter.experiment = filter.experiment.map(own);
             filter.team = Some(team.to_owned());
         }
@@ -271,6 +273,16 @@ impl AgentGatewayService for GatewayService {
     }
 }
 
+/// The name under which what a holder calls so is counted here: as the coordinator keeps it, or, asked
+/// over HTTP, in the team's own space.
+fn kept_experiment(holder: &Holder, named: &str) -> String {
+    let over_http = holder.team().map(|team| format!("http/{team}/"));
+    match over_http.is_some_and(|space| named.starts_with(&space)) {
+        true => named.to_owned(),
+        false => holder.kept_name(named),
+    }
+}
+
 /// What a team may see of the status: its own numbers, and of keys whether they can be used.
 fn for_team(status: GetGatewayStatusResponse, team: &str) -> GetGatewayStatusResponse {
     let keys = status.keys.into_iter().map(|key| KeyStatus {
@@ -288,7 +300,14 @@ fn for_team(status: GetGatewayStatusResponse, team: &str) -> GetGatewayStatusRes
         teams: teams.filter(|one| one.team == team).collect(),
         configuration_fault: String::new(),
         learnt: Vec::new(),
-        ..status
+        decided: status.decided,
+        answered_from_ledger: status.answered_from_ledger,
+        waiting_for_quota: status.waiting_for_quota,
+        in_flight: status.in_flight,
+        usage: status.usage,
+        provider_requests: status.provider_requests,
+        cost_nanodollars: status.cost_nanodollars,
+        patience_ms: status.patience_ms,
     }
 }
 

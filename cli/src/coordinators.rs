@@ -18,7 +18,7 @@ use crate::connecting::{channel_to, signed};
 use crate::failure::Failure;
 
 /// What separates addresses.
-const SEPARATOR: char = ',';
+pub const SEPARATOR: char = ',';
 
 /// A standby answers at once that it is one; one that hangs must not hold up the search.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);

@@ -279,7 +279,7 @@ where
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Encryption")]
 pub struct TlsArguments {
-    /// Serve TLS with this certificate and those that it hangs from (PEM); read again when it changes
+    /// Serve TLS with this certificate and its intermediate ones (PEM); read again when they change
     #[arg(
         long,
         env = "AGON_TLS_CERT",

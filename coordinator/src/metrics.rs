@@ -121,9 +121,18 @@ pub fn observe_oldest_unwritten(age: Duration) {
     metrics::gauge!(OLDEST).set(age.as_secs_f64());
 }
 
+/// Shows what may never happen as 0 from the start: a series that begins with 1 has no increase.
+fn show_zeros() {
+    for settlement in ["stored", "same", "different", "fenced", "noted", "refused"] {
+        metrics::counter!(SETTLED, "settlement" => settlement).increment(0);
+    }
+    metrics::counter!(LOST).increment(0);
+}
+
 /// Whether this coordinator is in charge. One that is not knows of no session.
 pub fn observe_in_charge(is_in_charge: bool) {
     metrics::gauge!(IN_CHARGE).set(f64::from(u8::from(is_in_charge)));
+    show_zeros();
     if !is_in_charge {
         observe_workers(0, 0, 0);
         observe_queue(0, 0);

@@ -1,4 +1,4 @@
-//! Who did what: one entry for each call that changes something, whether it was allowed or not. In
+//! Who did what: one entry for each audited call of somebody known, whether it was allowed or not. In
 //! the log, and in the store for as long as that keeps it. Telling it never holds up a call. Filled
 //! by the gate's layers.
 

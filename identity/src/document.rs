@@ -16,9 +16,9 @@ const LONGEST_NAME: usize = 100;
 /// More would make each look at the document slow.
 const MOST_TOKENS: usize = 10_000;
 
-/// All teams and tokens.
+/// All teams and tokens. What a later version adds to it is passed over, so that services of two
+/// versions may look at it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct IdentityDocument {
     /// Teams by name.
     #[serde(default)]
@@ -30,16 +30,17 @@ pub struct IdentityDocument {
 
 /// A team.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct TeamRecord {
     /// Sessions that it may have at work at a time; absent: as many as there are places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<u32>,
+    /// It was removed. Its experiments may still be there, so its name is not given to others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub removed: bool,
 }
 
 /// A token without its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct TokenRecord {
     /// Names it.
     pub id: String,
@@ -95,6 +96,12 @@ pub enum ChangeError {
     /// It is there already.
     #[error("there is a team {0} already")]
     TeamExists(String),
+    /// Its experiments may still be there.
+    #[error(
+        "there was a team {0}, whose experiments this one would see: choose another name, or add \
+         --adopt to take them over"
+    )]
+    TeamRemoved(String),
     /// It is not there.
     #[error("there is no team {0}: create it with `agon team create {0}`, or see `agon team list`")]
     NoTeam(String),
@@ -126,17 +133,33 @@ pub enum ChangeError {
 }
 
 impl IdentityDocument {
-    /// Adds a team.
+    /// Adds a team; under the name of one that was removed only if it is to `adopt` what that left.
     ///
     /// # Errors
-    /// The name is none, or taken.
-    pub fn create_team(&mut self, name: &str, record: TeamRecord) -> Result<(), ChangeError> {
+    /// The name is invalid or taken.
+    pub fn create_team(
+        &mut self,
+        name: &str,
+        record: TeamRecord,
+        adopt: bool,
+    ) -> Result<(), ChangeError> {
         let name = TeamName::read(name.to_owned())?.into_string();
-        if self.teams.contains_key(&name) {
-            return Err(ChangeError::TeamExists(name));
+        match self.teams.get(&name) {
+            Some(team) if !team.removed => return Err(ChangeError::TeamExists(name)),
+            Some(_) if !adopt => return Err(ChangeError::TeamRemoved(name)),
+            _ => {}
         }
         self.teams.insert(name, record);
         Ok(())
+    }
+
+    /// Teams that were not removed.
+    pub fn present_teams(&self) -> impl Iterator<Item = (&String, &TeamRecord)> {
+        self.teams.iter().filter(|(_, team)| !team.removed)
+    }
+
+    fn has_team(&self, name: &str) -> bool {
+        self.teams.get(name).is_some_and(|team| !team.removed)
     }
 
     /// Changes what a team may have.
@@ -144,12 +167,13 @@ impl IdentityDocument {
     /// # Errors
     /// There is no such team.
     pub fn set_team(&mut self, name: &str, record: TeamRecord) -> Result<(), ChangeError> {
-        let team = self.teams.get_mut(name);
+        let team = self.teams.get_mut(name).filter(|team| !team.removed);
         *team.ok_or_else(|| ChangeError::NoTeam(name.to_owned()))? = record;
         Ok(())
     }
 
-    /// Removes a team. Its experiments and results stay, seen by the installation's admins.
+    /// Removes a team. Its experiments go on under its limit, and stay with their results, for the
+    /// installation's admins.
     ///
     /// # Errors
     /// There is no such team, or it has tokens and these are not to be revoked.
@@ -159,7 +183,7 @@ impl IdentityDocument {
         revoke_tokens: bool,
         now_ms: u64,
     ) -> Result<(), ChangeError> {
-        if !self.teams.contains_key(name) {
+        if !self.has_team(name) {
             return Err(ChangeError::NoTeam(name.to_owned()));
         }
         let own = self.tokens.iter_mut().filter(|token| {
@@ -175,7 +199,9 @@ impl IdentityDocument {
         for token in own {
             token.revoked_ms = Some(now_ms);
         }
-        self.teams.remove(name);
+        if let Some(team) = self.teams.get_mut(name) {
+            team.removed = true;
+        }
         Ok(())
     }
 
@@ -190,11 +216,7 @@ impl IdentityDocument {
             return Err(ChangeError::TokenName);
         }
         scope::check(&token.scopes, token.team.as_deref())?;
-        if let Some(team) = token
-            .team
-            .as_ref()
-            .filter(|team| !self.teams.contains_key(*team))
-        {
+        if let Some(team) = token.team.as_ref().filter(|team| !self.has_team(team)) {
             return Err(ChangeError::NoTeam(team.clone()));
         }
         if token.state(token.created_ms) != TokenState::Valid {

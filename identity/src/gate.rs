@@ -2,14 +2,16 @@
 //! accepted, and whether its scopes allow the call. A call without a rule is refused. On loopback,
 //! where nobody has ever made a token, everybody is let in; beyond it nobody is without one.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use agon_service_kit::status::{ErrorClass, to_status};
-use http::HeaderMap;
-use http::header::AUTHORIZATION;
+use http::header::{AUTHORIZATION, HOST};
+use http::uri::Authority;
+use http::{HeaderMap, Uri};
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 
+use crate::audit::AuditEntry;
 use crate::holder::Holder;
 use crate::metrics;
 use crate::scope::Scope;
@@ -69,6 +71,15 @@ pub enum Refusal {
     /// Nobody issued it here.
     #[error("this token is not known here: ask whoever runs this installation for one")]
     UnknownToken,
+    /// It was accepted and is not any more, while something that it opened was going on.
+    #[error("this token has expired, was revoked or was changed since this call began")]
+    Ended,
+    /// There are no tokens, and somebody reaches this door under a name that others may use.
+    #[error(
+        "a door without tokens is only for its own machine: call it localhost or 127.0.0.1, or make \
+         tokens with `agon token create`"
+    )]
+    NotThisMachine,
     /// Its time is over.
     #[error("this token has expired: ask whoever runs this installation for another")]
     Expired,
@@ -91,7 +102,7 @@ pub enum Refusal {
     },
     /// It cannot be told.
     #[error(
-        "the store of tokens (redis or the data folder) does not answer, come again until it does"
+        "the store of tokens (redis or the data folder) does not answer, try again in a moment"
     )]
     StoreAway,
 }
@@ -100,9 +111,12 @@ impl Refusal {
     /// The row of the error table.
     pub fn class(&self) -> ErrorClass {
         match self {
-            Self::NoToken | Self::UnknownToken | Self::Expired | Self::Revoked => {
-                ErrorClass::Unauthenticated
-            }
+            Self::NoToken
+            | Self::UnknownToken
+            | Self::Ended
+            | Self::NotThisMachine
+            | Self::Expired
+            | Self::Revoked => ErrorClass::Unauthenticated,
             Self::Scope { .. } | Self::NoRule { .. } => ErrorClass::Forbidden,
             Self::StoreAway => ErrorClass::Unavailable,
         }
@@ -111,6 +125,32 @@ impl Refusal {
     /// The same as a gRPC status.
     pub fn to_status(&self) -> Status {
         to_status(self.class(), self.to_string())
+    }
+}
+
+/// What a request shows of who sends it, and where it was sent to.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a> {
+    headers: &'a HeaderMap,
+    uri: &'a Uri,
+}
+
+impl<'a> Shown<'a> {
+    /// Of the head of a request.
+    pub fn of(headers: &'a HeaderMap, uri: &'a Uri) -> Self {
+        Self { headers, uri }
+    }
+
+    /// Whether the name that it was sent to is one of this machine. A page in a browser, or a proxy for
+    /// others, comes under a name of its own.
+    fn is_for_this_machine(self) -> bool {
+        let header = self.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let host = header.or(self.uri.authority().map(Authority::as_str));
+        host.is_none_or(is_this_machine)
+    }
+
+    fn token(self) -> Option<&'a str> {
+        bearer(self.headers.get(AUTHORIZATION)?.to_str().ok()?)
     }
 }
 
@@ -170,26 +210,33 @@ impl Gate {
     ///
     /// # Errors
     /// It shows no token that is accepted, or one that does not allow the call.
-    pub fn admit(&self, call: &str, headers: &HeaderMap) -> Result<Admitted, Refusal> {
+    pub fn admit(&self, call: &str, shown: Shown<'_>) -> Result<Admitted, Refusal> {
         let rule = self.rules.iter().find(|(path, _)| *path == call);
         let rule = rule.map(|(_, rule)| *rule);
         if self.is_open() {
+            if !shown.is_for_this_machine() {
+                return Err(Refusal::NotThisMachine);
+            }
             return Ok(Admitted {
                 holder: Holder::anybody(),
                 rule,
                 ended: CancellationToken::new(),
             });
         }
-        let KnownHolder { holder, ended } = self.holder(headers)?;
+        let KnownHolder { holder, ended } = self.holder(shown)?;
         let rule = rule.ok_or_else(|| Refusal::NoRule {
             call: short(call).to_owned(),
         })?;
         if !holder.has_any(rule.scopes) {
             let needed: Vec<&str> = rule.scopes.iter().map(|scope| scope.as_str()).collect();
-            return Err(Refusal::Scope {
+            let refusal = Refusal::Scope {
                 call: short(call).to_owned(),
                 needed: needed.join(" or "),
-            });
+            };
+            if rule.audited {
+                self.note(call, &holder, "", "PermissionDenied");
+            }
+            return Err(refusal);
         }
         Ok(Admitted {
             holder,
@@ -203,11 +250,11 @@ impl Gate {
     ///
     /// # Errors
     /// As [`Gate::admit`].
-    pub async fn admit_soon(&self, call: &str, headers: &HeaderMap) -> Result<Admitted, Refusal> {
-        let admitted = match self.admit(call, headers) {
+    pub async fn admit_soon(&self, call: &str, shown: Shown<'_>) -> Result<Admitted, Refusal> {
+        let admitted = match self.admit(call, shown) {
             Err(Refusal::UnknownToken | Refusal::StoreAway) => {
                 self.identities.next_look().await;
-                self.admit(call, headers)
+                self.admit(call, shown)
             }
             known => known,
         };
@@ -219,8 +266,14 @@ impl Gate {
         metrics::count_refused(self.door, refusal);
     }
 
-    fn holder(&self, headers: &HeaderMap) -> Result<KnownHolder, Refusal> {
-        let Some(shown) = headers.get(AUTHORIZATION) else {
+    /// Writes down who made a call.
+    pub(crate) fn note(&self, call: &str, holder: &Holder, subject: &str, outcome: &str) {
+        let entry = AuditEntry::new(self.door, short(call), holder, subject, outcome);
+        self.identities.auditor().note(entry);
+    }
+
+    fn holder(&self, shown: Shown<'_>) -> Result<KnownHolder, Refusal> {
+        let Some(token) = shown.token() else {
             // Whether one is needed is not known before the store has answered.
             let may_be_open = self.is_loopback && self.identities.is_waiting_for_store();
             return Err(if may_be_open {
@@ -229,8 +282,7 @@ impl Gate {
                 Refusal::NoToken
             });
         };
-        let token = shown.to_str().ok().and_then(bearer);
-        self.identities.holder_of(token.ok_or(Refusal::NoToken)?)
+        self.identities.holder_of(token)
     }
 }
 
@@ -244,9 +296,39 @@ fn bearer(header: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
+fn is_this_machine(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let ip = name.trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost") || ip.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_names_of_this_machine_are_this_machine() {
+        for ours in [
+            "localhost:7711",
+            "LocalHost",
+            "127.0.0.1:1",
+            "[::1]:7711",
+            "127.0.0.9",
+        ] {
+            assert!(is_this_machine(ours), "{ours}");
+        }
+        for other in [
+            "evil.example:7711",
+            "localhost.evil.example",
+            "10.0.0.1:1",
+            "",
+        ] {
+            assert!(!is_this_machine(other), "{other}");
+        }
+    }
 
     #[test]
     fn token_is_what_follows_bearer() {

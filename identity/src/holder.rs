@@ -77,12 +77,8 @@ impl Holder {
 
     /// Whether any of these scopes is among its own.
     pub fn has_any(&self, scopes: &[Scope]) -> bool {
-        self.anybody || scopes.iter().any(|scope| self.has(*scope))
-    }
-
-    fn has(&self, scope: Scope) -> bool {
-        self.scopes.contains(&scope)
-            || (scope == Scope::Read && self.scopes.contains(&Scope::Submit))
+        let has = |asked: &Scope| self.scopes.iter().any(|own| own.includes(*asked));
+        self.anybody || scopes.iter().any(has)
     }
 
     /// The name under which an experiment that this holder names is kept.

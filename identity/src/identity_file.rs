@@ -19,9 +19,16 @@ use crate::token::{SHORTEST, TokenDigest};
 #[serde(deny_unknown_fields)]
 struct FileSection {
     #[serde(default)]
-    teams: BTreeMap<String, TeamRecord>,
+    teams: BTreeMap<String, TeamSection>,
     #[serde(default)]
     tokens: BTreeMap<String, TokenSection>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TeamSection {
+    /// Sessions at a time.
+    sessions: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -107,7 +114,17 @@ pub fn read(path: &Path) -> Result<IdentityDocument, IdentityFileError> {
         })?;
     }
     let mut document = IdentityDocument {
-        teams: section.teams,
+        teams: section
+            .teams
+            .into_iter()
+            .map(|(name, TeamSection { sessions })| {
+                let record = TeamRecord {
+                    sessions,
+                    ..TeamRecord::default()
+                };
+                (name, record)
+            })
+            .collect(),
         tokens: Vec::new(),
     };
     for (name, section) in section.tokens {

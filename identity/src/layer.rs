@@ -15,8 +15,9 @@ use tonic::service::Routes;
 use tonic::{Code, Status};
 use tower::{Layer, Service};
 
-use crate::audit::{AuditEntry, AuditSubject};
-use crate::gate::{Admitted, Gate, Refusal, short};
+use crate::audit::AuditSubject;
+use crate::gate::{Admitted, Gate, Refusal, Shown};
+use crate::holder::Holder;
 
 /// The services behind a gate.
 pub fn behind(gate: Gate, routes: Routes) -> Routes {
@@ -60,15 +61,16 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        match self.gate.admit(request.uri().path(), request.headers()) {
+        let shown = Shown::of(request.headers(), request.uri());
+        match self.gate.admit(request.uri().path(), shown) {
             Ok(admitted) => self.pass(request, admitted),
             Err(Refusal::UnknownToken | Refusal::StoreAway) => {
                 let mut own = self.clone();
                 // The one that is ready is used.
                 std::mem::swap(self, &mut own);
                 Either::Right(Box::pin(async move {
-                    let (path, headers) = (request.uri().path(), request.headers());
-                    match own.gate.admit_soon(path, headers).await {
+                    let shown = Shown::of(request.headers(), request.uri());
+                    match own.gate.admit_soon(request.uri().path(), shown).await {
                         Ok(admitted) => own.pass(request, admitted).await,
                         Err(refusal) => Ok(refusal.to_status().into_http()),
                     }
@@ -89,7 +91,8 @@ where
     S::Future: Send + 'static,
     S::Error: Send + 'static,
 {
-    /// Hands a request on. Only what streams or is written down costs more than that.
+    /// Hands a request on. What is read of it ends with its token; only what streams or is written
+    /// down costs more than that.
     fn pass(
         &mut self,
         mut request: Request<Body>,
@@ -101,33 +104,59 @@ where
             ended,
         } = admitted;
         request.extensions_mut().insert(holder.clone());
-        let streams = rule.is_some_and(|rule| rule.streams) && !holder.is_anybody();
-        let audited = rule.is_some_and(|rule| rule.audited);
-        if !streams && !audited {
-            return Either::Left(self.inner.call(request));
-        }
-        let call = short(request.uri().path()).to_owned();
-        if streams {
+        if !holder.is_anybody() {
             let ended = ended.clone();
             request = request.map(|body| Body::new(UntilEnded::new(body, ended, None)));
         }
-        let gate = audited.then(|| self.gate.clone());
+        let streams = rule.is_some_and(|rule| rule.streams) && !holder.is_anybody();
+        let noted = rule.is_some_and(|rule| rule.audited).then(|| Noted {
+            gate: self.gate.clone(),
+            call: request.uri().path().to_owned(),
+            holder,
+            answered: false,
+        });
         let answer = self.inner.call(request);
+        if !streams && noted.is_none() {
+            return Either::Left(answer);
+        }
         Either::Right(Box::pin(async move {
             let answer = answer.await?;
-            if let Some(gate) = gate {
-                let subject = answer.extensions().get::<AuditSubject>();
-                let subject = subject.map_or("", |subject| &subject.0);
-                let outcome = outcome(&answer);
-                let entry = AuditEntry::new(gate.door(), &call, &holder, subject, &outcome);
-                gate.identities().auditor().note(entry);
+            if let Some(noted) = noted {
+                noted.answered(&answer);
             }
             if !streams {
                 return Ok(answer);
             }
-            let last_words = Some(Refusal::Revoked.to_status());
+            let last_words = Some(Refusal::Ended.to_status());
             Ok(answer.map(|body| Body::new(UntilEnded::new(body, ended, last_words))))
         }))
+    }
+}
+
+/// A call that is to be written down, also when its caller hangs up before it is answered.
+struct Noted {
+    gate: Gate,
+    call: String,
+    holder: Holder,
+    answered: bool,
+}
+
+impl Noted {
+    fn answered(mut self, answer: &Response<Body>) {
+        self.answered = true;
+        let subject = answer.extensions().get::<AuditSubject>();
+        let subject = subject.map_or("", |subject| &subject.0);
+        let outcome = outcome(answer);
+        self.gate.note(&self.call, &self.holder, subject, &outcome);
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        if !self.answered {
+            let outcome = "the caller hung up";
+            self.gate.note(&self.call, &self.holder, "", outcome);
+        }
     }
 }
 
@@ -191,3 +220,6 @@ fn trailers(status: &Status) -> HeaderMap {
     let _ = status.add_header(&mut trailers);
     trailers
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,6 +18,8 @@ pub(crate) fn count_refused(door: &'static str, refusal: &Refusal) {
     let reason = match refusal {
         Refusal::NoToken => "no token",
         Refusal::UnknownToken => "unknown token",
+        Refusal::Ended => "ended",
+        Refusal::NotThisMachine => "name of another machine",
         Refusal::Expired => "expired",
         Refusal::Revoked => "revoked",
         Refusal::Scope { .. } => "scope",

@@ -41,6 +41,11 @@ impl Scope {
         matches!(self, Self::Read | Self::Submit | Self::Play)
     }
 
+    /// Whether a token with this scope may do what takes the other.
+    pub fn includes(self, other: Self) -> bool {
+        self == other || (self, other) == (Self::Submit, Self::Read)
+    }
+
     /// Its name.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -25,6 +25,11 @@ const MOST_TRIES: usize = 20;
 pub struct Version(String);
 
 impl Version {
+    /// Nothing was ever stored.
+    pub(crate) fn is_of_nothing(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn of(text: &str) -> Self {
         Self(blake3::hash(text.as_bytes()).to_hex().to_string())
     }

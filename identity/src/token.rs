@@ -32,12 +32,14 @@ impl TokenDigest {
     /// Digests are looked up, which takes a time that depends on them; nobody learns a token by it,
     /// because nobody can choose the digest of a guess.
     pub fn of(token: &str) -> Option<Self> {
-        if token.len() > LONGEST {
-            return None;
-        }
-        let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
-        hasher.update(token.as_bytes());
-        Some(Self(hasher.finalize()))
+        (token.len() <= LONGEST).then(|| Self::hash(token))
+    }
+
+    fn hash(token: &str) -> Self {
+        Self(blake3::Hash::from(blake3::derive_key(
+            CONTEXT,
+            token.as_bytes(),
+        )))
     }
 }
 
@@ -86,9 +88,7 @@ impl NewToken {
 
     /// Its digest.
     pub fn digest(&self) -> TokenDigest {
-        let mut hasher = blake3::Hasher::new_derive_key(CONTEXT);
-        hasher.update(self.text.expose_secret().as_bytes());
-        TokenDigest(hasher.finalize())
+        TokenDigest::hash(self.text.expose_secret())
     }
 }
 

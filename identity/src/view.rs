@@ -56,8 +56,6 @@ struct Shared {
 struct Known {
     tokens: HashMap<TokenDigest, KnownToken>,
     teams: BTreeMap<String, TeamRecord>,
-    /// Nobody has ever made a team or a token here.
-    is_empty: bool,
     stored: IdentityDocument,
     version: Option<Version>,
     /// When the store answered last; absent before it did.
@@ -125,7 +123,9 @@ impl Identities {
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
             self.look_at_file().await;
-            self.look_at_store().await;
+            // One that hangs must not hold up the file and what expires.
+            let _ = tokio::time::timeout(LOOKED_WITHIN, self.look_at_store()).await;
+            self.shared.known.write().end_tokens();
             self.shared.looks.send_modify(|looks| *looks += 1);
         }
     }
@@ -159,10 +159,15 @@ impl Identities {
         !self.shared.known.read().tokens.is_empty()
     }
 
-    /// Whether anybody may come in from this machine: there are no teams and no tokens, and the store
-    /// has said so.
+    /// Whether anybody may come in from this machine: no file is named, and the store has said that
+    /// nobody has ever made a team or a token.
     pub(crate) fn is_open(&self) -> bool {
-        self.shared.known.read().is_empty
+        let shared = &self.shared;
+        let nothing_is_stored = match shared.store {
+            Some(_) => shared.known.read().was_never_used(),
+            None => true,
+        };
+        shared.file.is_none() && nothing_is_stored
     }
 
     /// Whether the store is to be heard before anybody is let in or sent away for good.
@@ -208,7 +213,6 @@ impl Identities {
                     let reason = with_causes(&error);
                     warn!(reason, times, "teams and tokens cannot be read");
                 }
-                self.shared.known.write().end_tokens();
             }
         }
     }
@@ -267,65 +271,66 @@ impl Known {
             self.version = Some(version);
             self.stored = document;
         }
-        match is_new || is_first {
-            true => self.rebuild(),
-            false => self.end_tokens(),
+        if is_new || is_first {
+            self.rebuild();
         }
     }
 
     /// Puts together what store and file say. Tokens that stay keep their holders' streams.
     fn rebuild(&mut self) {
-        let before = std::mem::take(&mut self.tokens);
+        let mut before = std::mem::take(&mut self.tokens);
         let stored = self.stored.tokens.iter().map(|record| (record, true));
         let in_file = self.in_file.tokens.iter().map(|record| (record, false));
         for (record, is_stored) in stored.chain(in_file) {
-            let same = before.get(&record.digest).filter(|known| {
-                let grants = |record: &TokenRecord| {
-                    (
-                        record.id.clone(),
-                        record.team.clone(),
-                        record.scopes.clone(),
-                    )
-                };
-                grants(&known.record) == grants(record)
-            });
-            let token = KnownToken {
-                record: record.clone(),
-                holder: Holder::of_token(
-                    &record.name,
-                    &record.id,
-                    record.team.as_deref(),
-                    &record.scopes,
-                ),
-                is_stored,
-                ended: same.map(|known| known.ended.clone()).unwrap_or_default(),
-            };
-            self.tokens.insert(record.digest, token);
-        }
-        for (digest, gone) in &before {
-            let stays = self
-                .tokens
-                .get(digest)
-                .is_some_and(|now| now.holder == gone.holder);
-            if !stays {
-                gone.ended.cancel();
+            // What is revoked in the store is not accepted because a file names it, too.
+            if self.tokens.contains_key(&record.digest) {
+                continue;
             }
+            let (team, scopes) = (record.team.as_deref(), &record.scopes);
+            let holder = Holder::of_token(&record.name, &record.id, team, scopes);
+            let same = before.remove(&record.digest);
+            let ended = match same {
+                Some(known) if known.holder == holder => known.ended,
+                Some(changed) => {
+                    changed.ended.cancel();
+                    CancellationToken::new()
+                }
+                None => CancellationToken::new(),
+            };
+            let record = record.clone();
+            let token = KnownToken {
+                record,
+                holder,
+                is_stored,
+                ended,
+            };
+            self.tokens.insert(token.record.digest, token);
+        }
+        for gone in before.into_values() {
+            gone.ended.cancel();
         }
         self.teams = self.stored.teams.clone();
         self.teams.extend(self.in_file.teams.clone());
-        self.is_empty =
-            self.answered.is_some() && self.stored.is_empty() && self.in_file.is_empty();
         self.end_tokens();
     }
 
-    /// Ends the streams of tokens that are over.
-    fn end_tokens(&self) {
+    /// Ends what tokens opened that are over. One that is valid again, because a clock was wrong or
+    /// somebody has lengthened its time, may open something again.
+    fn end_tokens(&mut self) {
         let now = unix_ms();
-        for token in self.tokens.values() {
-            if token.record.state(now) != TokenState::Valid {
-                token.ended.cancel();
+        for token in self.tokens.values_mut() {
+            let is_valid = token.record.state(now) == TokenState::Valid;
+            match token.ended.is_cancelled() {
+                false if !is_valid => token.ended.cancel(),
+                true if is_valid => token.ended = CancellationToken::new(),
+                _ => {}
             }
         }
+    }
+
+    /// Nobody has ever made a team or a token here, and the store has said so.
+    fn was_never_used(&self) -> bool {
+        self.version.as_ref().is_some_and(Version::is_of_nothing)
     }
 }
 

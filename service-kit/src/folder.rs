@@ -125,6 +125,14 @@ impl Folder {
         })
     }
 
+    /// Makes sure that names which were changed stay changed if the machine dies.
+    ///
+    /// # Errors
+    /// The disk does not say so.
+    pub fn sync(&self) -> io::Result<()> {
+        File::open(self.real_path()?)?.sync_all()
+    }
+
     /// What stands under a name; `None` when nothing does.
     ///
     /// # Errors

@@ -47,7 +47,7 @@ impl SecretSource {
             }
             Self::File(path) => {
                 let read = read_whole(path, MOST_BYTES).and_then(|bytes| {
-                    String::from_utf8(bytes).map_err(|_| io::Error::other("it is no text"))
+                    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
                 });
                 read.map_err(|source| SecretSourceError::Unreadable {
                     path: path.in_line().to_string(),
@@ -90,7 +90,7 @@ pub enum SecretSourceError {
         name: String,
     },
     /// The file is not there or not ours to read.
-    #[error("key file {path} cannot be read")]
+    #[error("file {path} cannot be read")]
     Unreadable {
         /// Its path.
         path: String,
@@ -99,13 +99,13 @@ pub enum SecretSourceError {
         source: io::Error,
     },
     /// There is nothing in it.
-    #[error("the key in {place} is empty")]
+    #[error("{place} is empty")]
     Empty {
         /// Where it was looked for.
         place: String,
     },
     /// It cannot be sent as a header.
-    #[error("the key in {place} holds white space or unprintable characters")]
+    #[error("{place} holds white space or unprintable characters")]
     Malformed {
         /// Where it was found.
         place: String,

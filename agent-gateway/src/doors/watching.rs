@@ -2,6 +2,7 @@
 //! once and one whenever something has changed. Ends when the gateway stops or
 //! the store fails, never by itself. Called by `service.rs`.
 
+use agon_identity::holder::OF_TEAM;
 use agon_proto::v1::WatchDoorResponse;
 use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::{TaskKind, with_causes};
@@ -11,7 +12,7 @@ use tonic::Status;
 use tonic::codegen::BoxStream;
 
 use crate::deciding::Decider;
-use crate::door_store::{DoorStore, Listing};
+use crate::door_store::{DoorStore, Listing, WaitingAsk};
 use crate::store_error::StoreError;
 use crate::wire;
 
@@ -80,7 +81,7 @@ async fn send_changes(
     }
 }
 
-/// Leaves out what other teams ask, and other sessions if one is named.
+/// Leaves out what other teams ask, and other sessions if one is named. A team is told its own names.
 pub(crate) fn only_own(listing: &mut Listing, session_id: &str, team: Option<&str>) {
     listing.asks.retain(|waiting| {
         let ask = &waiting.ask;
@@ -92,6 +93,14 @@ pub(crate) fn only_own(listing: &mut Listing, session_id: &str, team: Option<&st
         let is_asked = session_id.is_empty() || id == session_id || own == Some(session_id);
         is_asked && team.is_none_or(|team| ask.team == team)
     });
+    if let Some(team) = team {
+        for WaitingAsk { ask, .. } in &mut listing.asks {
+            let kept = ask.experiment_id.strip_suffix(team);
+            if let Some(own) = kept.and_then(|name| name.strip_suffix(OF_TEAM)) {
+                ask.experiment_id = own.to_owned();
+            }
+        }
+    }
 }
 
 fn failed(error: &StoreError) -> Status {

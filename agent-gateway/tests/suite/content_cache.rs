@@ -142,6 +142,7 @@ async fn keys_do_not_touch_each_other(ground: &dyn Ground<dyn ContentCache>) {
         of(Some(1), "p", "n", 0),
         key("b"),
         ContentKey::new(&warmer, &origin("p", "m"), "red", 0),
+        ContentKey::new(&question("a"), &origin("p", "m"), "blue", 0),
     ];
     for other in others {
         assert_eq!(cache.find(&other).await.unwrap(), None);

@@ -307,6 +307,7 @@ async fn external_player_of_the_team_plays_over_http() {
         let house = &houses(store, 1).await[0];
         let nothing = look(house, RED, "").await;
         assert_eq!(nothing["asks"], json!([]));
+        let of_blue = look(house, BLUE, "").await;
         let asked = decide(house, at_door("s", 3));
         // Waits until there is something, and shows it to its own team alone.
         let listed = look(house, RED, "?wait=20s&session=s").await;
@@ -323,7 +324,11 @@ async fn external_player_of_the_team_plays_over_http() {
             shown["reply_format"]["json_schema"],
             json!({ "type": "object" })
         );
-        assert_eq!(look(house, BLUE, "").await["asks"], json!([]));
+        assert_eq!(
+            look(house, BLUE, "").await,
+            of_blue,
+            "not even that something changed"
+        );
         assert_eq!(look(house, RED, "?session=t").await["asks"], json!([]));
 
         let body = |reply: &str, digest: &Value| {

@@ -33,10 +33,16 @@ pub struct Audit {
 pub fn run(arguments: &Audit) -> Result<(), Failure> {
     runtime()?.block_on(async {
         let store = identity_store(&arguments.store)?;
-        let mut entries = done(store.audit(arguments.last).await)?;
-        if let Some(team) = &arguments.team {
-            entries.retain(|entry| entry.team == *team);
-        }
+        let mut entries = match &arguments.team {
+            None => done(store.audit(arguments.last).await)?,
+            Some(team) => {
+                let mut entries = done(store.audit(usize::MAX >> 1).await)?;
+                entries.retain(|entry| entry.team == *team);
+                entries
+            }
+        };
+        let too_many = entries.len().saturating_sub(arguments.last);
+        entries.drain(..too_many);
         if arguments.json {
             output::print_json(&json!(entries).to_string());
             return Ok(());

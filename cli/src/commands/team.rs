@@ -32,7 +32,13 @@ pub struct Team {
 #[derive(Debug, clap::Subcommand)]
 enum What {
     /// Create a team
-    Create(Terms),
+    Create {
+        #[command(flatten)]
+        terms: Terms,
+        /// Take over the experiments of a team of this name that was removed
+        #[arg(long)]
+        adopt: bool,
+    },
     /// Change what a team may have
     Set(Terms),
     /// List teams, with their tokens
@@ -43,7 +49,7 @@ enum What {
         #[command(flatten)]
         store: StoreArguments,
     },
-    /// Remove a team; its experiments and results stay, for admins
+    /// Remove a team; its experiments go on and stay, with their results, for admins
     Remove {
         /// The team
         #[arg(value_name = "NAME")]
@@ -59,7 +65,7 @@ enum What {
 impl What {
     fn store(&self) -> &StoreArguments {
         match self {
-            Self::Create(terms) | Self::Set(terms) => &terms.store,
+            Self::Create { terms, .. } | Self::Set(terms) => &terms.store,
             Self::List { store, .. } | Self::Remove { store, .. } => store,
         }
     }
@@ -81,6 +87,7 @@ impl Terms {
     fn record(&self) -> TeamRecord {
         TeamRecord {
             sessions: self.sessions,
+            ..TeamRecord::default()
         }
     }
 }
@@ -94,14 +101,14 @@ pub fn run(arguments: &Team) -> Result<(), Failure> {
         let store = identity_store(arguments.what.store())?;
         let store = store.as_ref();
         match &arguments.what {
-            What::Create(terms) => {
+            What::Create { terms, adopt } => {
                 let create = |document: &mut IdentityDocument| {
-                    document.create_team(&terms.name, terms.record())
+                    document.create_team(&terms.name, terms.record(), *adopt)
                 };
                 done(change(store, create).await)?;
                 note(store, "team create", &terms.name).await;
                 output::tell(&format!(
-                    "team {} is there; give it a token: agon token create --team {} --scope submit",
+                    "created team {}; make a token for it: agon token create --team {} --scope submit",
                     terms.name, terms.name
                 ));
             }
@@ -138,19 +145,19 @@ async fn list(store: &dyn IdentityStore, json: bool) -> Result<(), Failure> {
         own.count()
     };
     if json {
-        let teams = document.teams.iter().map(|(name, team)| {
+        let teams = document.present_teams().map(|(name, team)| {
             json!({ "team": name, "sessions": team.sessions, "tokens": valid(name) })
         });
         let teams: Vec<_> = teams.collect();
         output::print_json(&json!(teams).to_string());
         return Ok(());
     }
-    if document.teams.is_empty() {
+    if document.present_teams().next().is_none() {
         output::tell("there are no teams: agon team create NAME");
         return Ok(());
     }
     let mut columns = Columns::new(["team", "sessions at a time", "tokens"]);
-    for (name, team) in &document.teams {
+    for (name, team) in document.present_teams() {
         let sessions = team
             .sessions
             .map_or("any".to_owned(), |most| most.to_string());

@@ -49,7 +49,7 @@ enum What {
         /// Only those of this team
         #[arg(long, value_name = "NAME")]
         team: Option<String>,
-        /// Those that are over, too
+        /// Include expired and revoked tokens
         #[arg(long)]
         all: bool,
         /// As JSON
@@ -132,13 +132,17 @@ pub fn run(arguments: &Token) -> Result<(), Failure> {
                 list(store.as_ref(), team, *all, *json).await
             }
             What::Revoke { ids, .. } => {
+                // One that is misspelled keeps none of the others valid.
+                let mut failed = Ok(());
                 for id in ids {
                     let revoke =
                         |document: &mut IdentityDocument| document.revoke_token(id, unix_ms());
-                    done(change(store.as_ref(), revoke).await)?;
-                    note(store.as_ref(), "token revoke", id).await;
+                    match done(change(store.as_ref(), revoke).await) {
+                        Ok(()) => note(store.as_ref(), "token revoke", id).await,
+                        Err(failure) => failed = Err(failure),
+                    }
                 }
-                Ok(())
+                failed
             }
         }
     })

@@ -20,7 +20,9 @@ fn token(id: &str, team: Option<&str>, scopes: &[Scope]) -> TokenRecord {
 fn token_is_valid_until_it_expires_or_is_revoked() {
     let mut document = IdentityDocument::default();
     assert!(document.is_empty());
-    document.create_team("red", TeamRecord::default()).unwrap();
+    document
+        .create_team("red", TeamRecord::default(), false)
+        .unwrap();
     document
         .create_token(token("a", Some("red"), &[Scope::Read]))
         .unwrap();
@@ -39,7 +41,9 @@ fn token_is_valid_until_it_expires_or_is_revoked() {
 #[test]
 fn what_makes_no_sense_is_refused_and_changes_nothing() {
     let mut document = IdentityDocument::default();
-    document.create_team("red", TeamRecord::default()).unwrap();
+    document
+        .create_team("red", TeamRecord::default(), false)
+        .unwrap();
     let before = document.clone();
     let nobody = document.create_token(token("a", Some("blue"), &[Scope::Read]));
     assert_eq!(nobody, Err(ChangeError::NoTeam("blue".to_owned())));
@@ -63,18 +67,24 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
         ..token("a", Some("red"), &[Scope::Read])
     };
     assert_eq!(document.create_token(unnamed), Err(ChangeError::TokenName));
-    let again = document.create_team("red", TeamRecord::default());
+    let again = document.create_team("red", TeamRecord::default(), false);
     assert_eq!(again, Err(ChangeError::TeamExists("red".to_owned())));
-    assert!(document.create_team("a b", TeamRecord::default()).is_err());
+    assert!(
+        document
+            .create_team("a b", TeamRecord::default(), false)
+            .is_err()
+    );
     assert_eq!(document, before);
 }
 
 #[test]
 fn team_goes_with_its_tokens_or_not_at_all() {
+    let limited = TeamRecord {
+        sessions: Some(5),
+        ..TeamRecord::default()
+    };
     let mut document = IdentityDocument::default();
-    document
-        .create_team("red", TeamRecord { sessions: Some(5) })
-        .unwrap();
+    document.create_team("red", limited.clone(), false).unwrap();
     document
         .create_token(token("a", Some("red"), &[Scope::Submit]))
         .unwrap();
@@ -85,5 +95,18 @@ fn team_goes_with_its_tokens_or_not_at_all() {
     ));
     document.remove_team("red", true, 1_500).unwrap();
     assert_eq!(document.tokens[0].state(1_600), TokenState::Revoked);
-    assert!(document.teams.is_empty() && !document.is_empty());
+    assert_eq!(document.present_teams().count(), 0);
+    assert_eq!(
+        document.teams["red"].sessions,
+        Some(5),
+        "what it left goes on under its limit"
+    );
+
+    // Its experiments may still be there: nobody gets them by chance.
+    let by_chance = document.create_team("red", TeamRecord::default(), false);
+    assert_eq!(by_chance, Err(ChangeError::TeamRemoved("red".to_owned())));
+    let token = document.create_token(token("b", Some("red"), &[Scope::Read]));
+    assert_eq!(token, Err(ChangeError::NoTeam("red".to_owned())));
+    document.create_team("red", limited, true).unwrap();
+    assert_eq!(document.present_teams().count(), 1);
 }

@@ -113,6 +113,7 @@ impl IdentityStore for FileIdentityStore {
             file.write_all(new.as_bytes())?;
             file.sync_all()?;
             folder.rename(NEW_DOCUMENT, folder, DOCUMENT)?;
+            folder.sync()?;
             Ok(true)
         };
         self.run("change tokens", replace).await

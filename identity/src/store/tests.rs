@@ -19,7 +19,7 @@ async fn keeps_its_contract(store: Arc<dyn IdentityStore>) {
         tokio::spawn(async move {
             let name = format!("team-{number}");
             let create = |document: &mut IdentityDocument| {
-                document.create_team(&name, TeamRecord::default())
+                document.create_team(&name, TeamRecord::default(), false)
             };
             change(store.as_ref(), create).await.unwrap();
         })
@@ -33,8 +33,9 @@ async fn keeps_its_contract(store: Arc<dyn IdentityStore>) {
     let stale = store.replace(&version, &IdentityDocument::default()).await;
     assert!(!stale.unwrap(), "a stale writer takes nobody's place");
 
-    let again =
-        |document: &mut IdentityDocument| document.create_team("team-1", TeamRecord::default());
+    let again = |document: &mut IdentityDocument| {
+        document.create_team("team-1", TeamRecord::default(), false)
+    };
     let refused = change(store.as_ref(), again).await.unwrap_err();
     assert!(
         matches!(refused, IdentityStoreError::Change(_)),

@@ -134,3 +134,65 @@ async fn nobody_is_believed_while_the_store_has_never_answered() {
     server.restart();
     until(|| identities.is_open()).await;
 }
+
+#[tokio::test]
+async fn what_is_revoked_in_the_store_is_not_accepted_because_a_file_names_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(FileIdentityStore::at(&folder.path().join("store")).unwrap());
+    let token = create(&*store, None).await;
+    let (file, secret) = (
+        folder.path().join("identity.toml"),
+        folder.path().join("token"),
+    );
+    std::fs::write(&secret, token.text.expose_secret()).unwrap();
+    let text = format!(
+        "[tokens.a]\nscopes = ['admin']\nfile = '{}'\n",
+        secret.display()
+    );
+    std::fs::write(&file, text).unwrap();
+    let tasks = Tasks::new();
+    let identities = Identities::open(Some(store.clone()), Some(file), &tasks).await;
+    let identities = identities.unwrap();
+    let known = identities.holder_of(token.text.expose_secret()).unwrap();
+    assert!(
+        !known.holder.has_any(&[Scope::Admin]),
+        "the store says what it may do"
+    );
+    let revoke = |document: &mut IdentityDocument| document.revoke_token(&token.id, unix_ms());
+    change(&*store, revoke).await.unwrap();
+    known.ended.cancelled().await;
+    assert_eq!(refusal(&identities, &token), Some(Refusal::Revoked));
+}
+
+#[tokio::test]
+async fn file_that_is_emptied_opens_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("identity.toml");
+    std::fs::write(&file, "").unwrap();
+    let store = Arc::new(FileIdentityStore::at(&folder.path().join("store")).unwrap());
+    let tasks = Tasks::new();
+    let closed = Identities::open(Some(store.clone()), Some(file), &tasks).await;
+    assert!(!closed.unwrap().is_open());
+    let open = Identities::open(Some(store), None, &tasks).await;
+    assert!(open.unwrap().is_open());
+}
+
+#[tokio::test]
+async fn token_that_is_valid_again_opens_streams_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(FileIdentityStore::at(folder.path()).unwrap());
+    let token = create(&*store, Some(unix_ms() + 50)).await;
+    let tasks = Tasks::new();
+    let identities = Identities::open(Some(store.clone()), None, &tasks)
+        .await
+        .unwrap();
+    until(|| refusal(&identities, &token) == Some(Refusal::Expired)).await;
+    let lengthen = |document: &mut IdentityDocument| {
+        document.tokens[0].expires_ms = None;
+        Ok(())
+    };
+    change(&*store, lengthen).await.unwrap();
+    until(|| refusal(&identities, &token).is_none()).await;
+    let known = identities.holder_of(token.text.expose_secret()).unwrap();
+    assert!(!known.ended.is_cancelled());
+}

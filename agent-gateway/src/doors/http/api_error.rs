@@ -73,14 +73,12 @@ impl ApiError {
     /// The gate does not let it in.
     pub(super) fn refused(refusal: &Refusal) -> Self {
         match refusal {
-            Refusal::NoToken | Refusal::UnknownToken | Refusal::Expired | Refusal::Revoked => {
-                Self::unauthorized(&refusal.to_string())
-            }
             Refusal::Scope { .. } | Refusal::NoRule { .. } => {
                 let code = "insufficient_scope";
                 Self::new(StatusCode::FORBIDDEN, code, refusal.to_string())
             }
             Refusal::StoreAway => Self::of_class(ErrorClass::Unavailable, refusal.to_string()),
+            _ => Self::unauthorized(&refusal.to_string()),
         }
     }
 

@@ -17,6 +17,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use agon_identity::gate::Refusal;
+
 use super::Door;
 use super::api_error::ApiError;
 use super::auth::Client;
@@ -70,12 +72,13 @@ pub(super) async fn list(
         let mut listing = doors.list(&name).await.map_err(|error| failed(&error))?;
         let version = listing.version;
         only_own(&mut listing, &look.session, client.only_team());
+        let shown = shown_version(&listing);
         let news = match &look.after {
-            Some(known) => *known != version.to_string(),
+            Some(known) => *known != shown,
             None => !listing.asks.is_empty(),
         };
         if news || Instant::now() >= deadline {
-            return Ok(Json(written(listing)));
+            return Ok(Json(written(listing, &shown)));
         }
         let changed = tokio::time::timeout_at(deadline, doors.changed(&name, version));
         tokio::select! {
@@ -85,6 +88,7 @@ pub(super) async fn list(
                 }
             }
             () = door.decider.stopping.cancelled() => return Err(ApiError::stopping()),
+            () = client.ended.cancelled() => return Err(ApiError::refused(&Refusal::Ended)),
         }
     }
 }
@@ -119,9 +123,21 @@ pub(super) async fn answer(
     Ok(Json(json!({})))
 }
 
-fn written(listing: Listing) -> Value {
+fn written(listing: Listing, version: &str) -> Value {
     let asks: Vec<Value> = listing.asks.into_iter().map(written_ask).collect();
-    json!({ "version": listing.version.to_string(), "asks": asks })
+    json!({ "version": version, "asks": asks })
+}
+
+/// Names what this client is shown. The version of the whole door would tell of what others ask there.
+fn shown_version(listing: &Listing) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for WaitingAsk { ask, .. } in &listing.asks {
+        let address = ask.address.to_string();
+        hasher.update(&(address.len() as u64).to_le_bytes());
+        hasher.update(address.as_bytes());
+        hasher.update(ask.digest.as_str().as_bytes());
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
 }
 
 fn written_ask(waiting: WaitingAsk) -> Value {

@@ -10,13 +10,14 @@ use agon_worker::Transport;
 use tonic::Status;
 
 use super::findings::Findings;
-use super::services::{SEPARATOR, accepted, ask, reach, refused};
+use super::services::{accepted, ask, reach, refused};
 use crate::connecting::transport_to;
+use crate::coordinators::SEPARATOR;
 use crate::failure::Failure;
 use crate::output::counted;
 use crate::results::experiment_client;
 
-/// More unfinished experiments are not looked at one by one.
+/// More experiments are not looked at one by one.
 const MOST_EXPERIMENTS: usize = 50;
 
 const TOKEN: &str = "coordinator token";
@@ -81,15 +82,16 @@ async fn experiments(mut client: ExperimentServiceClient<Transport>, findings: &
             return;
         }
     };
-    let seen = format!(
-        ", {} to be seen",
-        counted(listed.len() as u64, "experiment")
-    );
+    let seen = format!(", {} visible", counted(listed.len() as u64, "experiment"));
     accepted(TOKEN, &seen, findings);
-    let unfinished = listed.iter().filter(|one| is_unfinished(one));
-    let mut looked_at: Vec<&ExperimentSummary> = unfinished.take(MOST_EXPERIMENTS).collect();
-    // A finished one tells of workers, too.
-    looked_at.extend(listed.first().filter(|_| looked_at.is_empty()));
+    // Finished ones tell of workers and of records that differ, too.
+    let (mut looked_at, finished): (Vec<_>, Vec<_>) =
+        listed.iter().partition(|one| is_unfinished(one));
+    looked_at.extend(finished);
+    if looked_at.len() > MOST_EXPERIMENTS {
+        let skipped = looked_at.split_off(MOST_EXPERIMENTS).len() as u64;
+        findings.leave_out(format!("{} more", counted(skipped, "experiment")));
+    }
     let (mut workers, mut waits) = (None, false);
     for summary in looked_at {
         let name = &summary.experiment_id;

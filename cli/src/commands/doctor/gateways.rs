@@ -9,8 +9,9 @@ use agon_proto::v1::{GetGatewayStatusRequest, GetGatewayStatusResponse, KeyStatu
 use agon_service_kit::secrets::shown_address;
 
 use super::findings::Findings;
-use super::services::{SEPARATOR, accepted, ask, reach, refused};
+use super::services::{accepted, ask, reach, refused};
 use crate::connecting::transport_to;
+use crate::coordinators::SEPARATOR;
 use crate::failure::Failure;
 use crate::output::counted;
 

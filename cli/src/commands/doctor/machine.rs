@@ -16,7 +16,7 @@ use crate::storage;
 /// Some hours of a busy installation's ledger and records.
 const ROOM_WARNS: u64 = 1 << 30;
 
-/// Above the gateway's reserve, below which it stops to ask.
+/// Above the gateway's reserve, below which it stops asking models.
 const ROOM_FAILS: u64 = 100 << 20;
 
 /// Each connection is a file; a gateway has one for each call at a provider, too.
@@ -37,7 +37,7 @@ pub fn room(what: &str, folder: &Path, findings: &mut Findings) {
         }
     };
     let found = format!("{} MiB free in {name}", free >> 20);
-    let advice = "free some space: without it the gateway stops to ask models";
+    let advice = "free some space: without it nothing more can be recorded, and no model is asked";
     match free {
         ..ROOM_FAILS => findings.fail(what, found, advice),
         ROOM_FAILS..ROOM_WARNS => findings.warn(what, found, advice),

@@ -18,9 +18,6 @@ use crate::results::reason;
 /// A service inside a cluster answers within milliseconds; one that hangs is not waited for.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
 
-/// What separates addresses.
-pub const SEPARATOR: char = ',';
-
 /// A service that is not reached.
 pub struct Unreached {
     /// The reason.

@@ -378,3 +378,15 @@ fn team_has_no_more_at_work_than_it_may_and_takes_nothing_from_others() {
     bench.tick();
     assert_eq!(bench.granted("w2").len(), 6);
 }
+
+#[test]
+fn team_of_one_session_waits_for_none_of_a_thousand_of_another() {
+    let mut bench = Bench::new();
+    bench.sessions("thousand", 1_000);
+    bench.worker("w1", 10);
+    assert_eq!(bench.granted("w1").len(), 10);
+    let small = bench.submit("small", "blue", &["cell"], 1, 1);
+    bench.worker("w2", 1);
+    let granted = bench.granted("w2");
+    assert_eq!(granted[0].lease.session.experiment, small);
+}
