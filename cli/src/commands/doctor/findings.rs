@@ -1,8 +1,13 @@
 //! What checks found: one line each, or JSON, and what was left out. It checks nothing itself. Filled
 //! by every group of checks, printed by `commands/doctor.rs`.
 
+use std::time::Duration;
+
 use agon_outlets::line;
 use serde_json::{Value, json};
+
+/// What ends within this time is told of: long enough to make another and bring it to where it is used.
+pub const SOON: Duration = Duration::from_secs(14 * 24 * 3_600);
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use agon_service_kit::space::free_bytes;
 use agon_service_kit::tasks::with_causes;
 use agon_service_kit::tls::{ServerTls, TlsFiles, not_valid_in};
 
-use super::findings::Findings;
+use super::findings::{Findings, SOON};
 use crate::storage;
 
 /// Some hours of a busy installation's ledger and records.
@@ -21,9 +21,6 @@ const ROOM_FAILS: u64 = 100 << 20;
 
 /// Each connection is a file; a gateway has one for each call at a provider, too.
 const FEWEST_FILES: usize = 4_096;
-
-/// Enough to renew it.
-const SOON: Duration = Duration::from_secs(14 * 24 * 3_600);
 
 /// Checks the room on the disk of a folder.
 pub fn room(what: &str, folder: &Path, findings: &mut Findings) {

@@ -11,15 +11,12 @@ use agon_outlets::InLine as _;
 use agon_service_kit::clock::{millis, unix_ms};
 use agon_service_kit::tasks::with_causes;
 
-use super::findings::Findings;
+use super::findings::{Findings, SOON};
 use crate::commands::token::moment;
 use crate::failure::Failure;
 use crate::identities::existing_identity_store;
 use crate::output::counted;
 use crate::role::StoreArguments;
-
-/// Long enough to make another one and bring it to whoever uses it.
-const SOON: Duration = Duration::from_secs(14 * 24 * 3_600);
 
 /// More are counted and not named.
 const MOST_NAMED: usize = 5;
