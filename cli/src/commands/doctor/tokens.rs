@@ -2,7 +2,6 @@
 //! when and for whom they are accepted. Called by `commands/doctor.rs`.
 
 use std::path::Path;
-use std::time::Duration;
 
 use agon_identity::document::{IdentityDocument, TokenRecord, TokenState};
 use agon_identity::identity_file;
