@@ -11,7 +11,7 @@ use agon_service_kit::server::Listener;
 use agon_service_kit::signals::{Hangups, shutdown_signal};
 use agon_service_kit::tasks::Tasks;
 use agon_service_kit::telemetry::{self, LogFormat, TelemetryGuard, TelemetryOptions};
-use agon_service_kit::tls::{ServerTls, TlsFiles};
+use agon_service_kit::tls::{self, ServerTls, TlsFiles};
 use tokio::sync::watch;
 
 use crate::connecting::follow_certificates;
@@ -181,6 +181,7 @@ impl MetricsArguments {
             .await
             .map_err(Failure::surroundings)?;
         metrics::install().map_err(Failure::surroundings)?;
+        metrics::describe(&tls::metrics::METRICS);
         for metrics in listed {
             metrics::describe(metrics);
         }

@@ -175,8 +175,8 @@ impl Coordinator {
         }
     }
 
-    /// Whether this coordinator is in charge of the queue, at any time: what a readiness probe asks,
-    /// so that callers are led to the one that is.
+    /// Whether this coordinator is in charge of the queue and its store says so, at any time: what a
+    /// readiness probe asks, so that callers are led to the one that is.
     pub fn in_charge(&self) -> watch::Receiver<bool> {
         self.whether(Ownership::is_owner)
     }

@@ -150,6 +150,7 @@ DOCKERFILE = {
     "a root user": lambda t: t.replace("USER 65532:65532", "USER root"),
     "another entrypoint": lambda t: t.replace("bin/agon\"]", "bin/sh\"]"),
     "an image without certificates": lambda t: t.replace("gcr.io/distroless/static-debian12:nonroot", "scratch"),
+    "a binary without its list of dependencies": lambda t: t.replace("cargo auditable build", "cargo build", 1),
     "a binary that needs a libc": lambda t: t.replace(' --target "$(uname -m)-unknown-linux-musl"', "", 1),
     "a script that does not reach the build": lambda t: t.replace("deploy/split-symbols.sh", "deploy/split.sh"),
 }

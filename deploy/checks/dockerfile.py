@@ -36,7 +36,10 @@ def check_dockerfile(text, ignored):
         for script in re.findall(r"sh (deploy/\S+)", value or "") if instruction == "RUN" else []:
             if f"!/{script}" not in ignored.splitlines():
                 faults.append(f"Dockerfile:{line}: .dockerignore keeps {script} out of the build")
-        for build in re.findall(r"cargo build[^&\n]*", value or "") if instruction == "RUN" else []:
+        builds = re.findall(r"cargo (?:auditable )?build[^&\n]*", value or "") if instruction == "RUN" else []
+        for build in builds:
+            if "auditable" not in build:
+                faults.append(f"Dockerfile:{line}: the binary must list its dependencies (cargo auditable)")
             if "-unknown-linux-musl" not in build:
                 faults.append(f"Dockerfile:{line}: the binary must be static")
         last[instruction] = value

@@ -17,7 +17,7 @@ OF_COUNTERS = {"rate", "irate", "increase"}
 def read_metrics(root):
     """Name of every metric in the sources to its kind; labels are taken by crate."""
     found = {}
-    for path in sorted(root.glob("*/src/metrics.rs")):
+    for path in sorted(root.glob("*/src/**/metrics.rs")):
         text = path.read_text().split("#[cfg(test)]")[0]
         constants = dict(re.findall(r'const (\w+): &str =\s*"(agon_\w+)"', text))
         crate = "\n".join(source.read_text() for source in path.parent.rglob("*.rs"))

@@ -14,6 +14,7 @@ mod connections;
 pub mod files;
 pub mod folder;
 pub mod http;
+pub mod metric;
 pub mod metrics;
 pub mod open_files;
 pub mod secret_source;

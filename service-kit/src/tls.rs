@@ -4,6 +4,7 @@
 //! `channel_with`.
 
 mod client;
+pub mod metrics;
 mod pem;
 mod rotation;
 mod server;

@@ -11,6 +11,8 @@ mod million;
 mod no_op;
 #[path = "coordinator/stand.rs"]
 mod stand;
+#[path = "coordinator/teams.rs"]
+mod teams;
 #[path = "coordinator/waiting.rs"]
 mod waiting;
 
@@ -19,10 +21,11 @@ use std::process::ExitCode;
 use agon_tests::benches::{self, Section};
 
 /// Name and body of each section, in the order of the bars.
-const SECTIONS: [Section; 3] = [
+const SECTIONS: [Section; 4] = [
     ("no-op", no_op::measure),
     ("million", million::measure),
     ("waiting", waiting::measure),
+    ("teams", teams::measure),
 ];
 
 fn main() -> ExitCode {

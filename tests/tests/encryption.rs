@@ -5,9 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use agon_tests::binary::{Ended, MODEL_SERVERS, Role, command};
-use agon_tests::runs;
+use agon_tests::redis::free_port;
 use agon_tests::waiting::until;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use agon_tests::{model_server, runs};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd,
+};
 
 /// A CA, and the files of what it signs.
 struct Authority {
@@ -35,12 +38,20 @@ impl Authority {
 
     /// Writes `NAME.pem` and `NAME.key`, signed, for this machine.
     fn sign(&self, name: &str) {
+        self.sign_until(name, 4096);
+    }
+
+    /// The same, valid until this year begins: that moment, in seconds since 1970.
+    fn sign_until(&self, name: &str, year: i32) -> i64 {
         let key = KeyPair::generate().unwrap();
         let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
-        let params = CertificateParams::new(names).unwrap();
+        let mut params = CertificateParams::new(names).unwrap();
+        params.not_after = date_time_ymd(year, 1, 1);
+        let end = params.not_after.unix_timestamp();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
         fs::write(self.path(&format!("{name}.pem")), certificate.pem()).unwrap();
         fs::write(self.path(&format!("{name}.key")), key.serialize_pem()).unwrap();
+        end
     }
 }
 
@@ -139,4 +150,25 @@ fn whole_cluster_speaks_tls_asks_for_certificates_and_takes_new_ones_while_it_ru
     let run = ["run", &experiment, "--out", &out.display().to_string()];
     let _ = agon(&run, &[&services[..], &known].concat()).expect_code(0);
     assert!(runs::records(&out) == runs::reference(&runs::dividers("renewed", 2)));
+}
+
+#[test]
+fn end_of_a_certificate_stands_in_the_metrics() {
+    let folder = tempfile::tempdir().unwrap();
+    let authority = Authority::new("ours", folder.path());
+    let first = authority.sign_until("gateway", 2090);
+    let metrics = format!("127.0.0.1:{}", free_port());
+    let path = |name: &str| authority.path(name);
+    let (cert, key, data) = (path("gateway.pem"), path("gateway.key"), path("data"));
+    let tls = ["--tls-cert", &cert, "--tls-key", &key];
+    let listen = ["coordinator", "--listen", "127.0.0.1:0", "--data", &data];
+    let (_role, _) = Role::listening(&[&listen[..], &tls, &["--metrics", &metrics]].concat());
+    let shown = |end: i64| {
+        let page = model_server::get(&metrics, "/metrics");
+        let line = format!("agon_tls_certificate_ends_timestamp_seconds{{file=\"{cert}\"}} {end}");
+        page.lines().any(|shown| shown == line)
+    };
+    until("the end is shown", || shown(first));
+    let second = authority.sign_until("gateway", 2091);
+    until("the end of the new one is shown", || shown(second));
 }

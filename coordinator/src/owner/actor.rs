@@ -13,12 +13,13 @@ use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Either, pending};
 use prost::Message as _;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
 use super::messages::{Message, ToStream};
+use super::office::Role;
 use super::segments::SegmentKey;
 use super::state::{Batch, OwnerState, Release};
 use super::{OnStored, OwnerOptions, SessionLimits};
@@ -54,6 +55,8 @@ pub(super) struct OwnerActor {
     pub mailbox: mpsc::Receiver<Message>,
     pub on_stored: Option<OnStored>,
     pub session_limits: Option<SessionLimits>,
+    /// Told when the store does not confirm that this is the owner, and when it does again.
+    pub role: watch::Sender<Role>,
     /// Times count from here.
     pub since: Instant,
     /// Bytes in the journal since the last snapshot.
@@ -309,6 +312,8 @@ impl OwnerActor {
     }
 
     fn on_renewed(&mut self, renewed: JournalResult<()>) -> JournalResult<()> {
+        self.role
+            .send_if_modified(|role| role.confirm(renewed.is_ok()));
         match renewed {
             Ok(()) => Ok(()),
             Err(fatal) if is_final(&fatal) => Err(fatal),

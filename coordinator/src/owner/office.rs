@@ -31,6 +31,22 @@ pub enum Role {
     Standby(String),
     /// It owns the queue.
     Owner(Office),
+    /// It owns the queue as far as it knows; the store has not confirmed it at the last try, so it
+    /// grants nothing.
+    Doubted(Office),
+}
+
+impl Role {
+    /// The same, now that the store has confirmed it or has not.
+    pub(super) fn confirm(&mut self, confirmed: bool) -> bool {
+        let changed = match (&*self, confirmed) {
+            (Role::Owner(office), false) => Role::Doubted(office.clone()),
+            (Role::Doubted(office), true) => Role::Owner(office.clone()),
+            _ => return false,
+        };
+        *self = changed;
+        true
+    }
 }
 
 /// Follows the role. Cheap to clone.
@@ -44,7 +60,7 @@ impl Ownership {
     /// UNAVAILABLE, with where the owner is.
     pub fn owner(&self) -> Result<Office, WireStatus> {
         match &*self.0.borrow() {
-            Role::Owner(office) => Ok(office.clone()),
+            Role::Owner(office) | Role::Doubted(office) => Ok(office.clone()),
             Role::Standby(owner) => Err(to_status(
                 ErrorClass::Unavailable,
                 format!("this coordinator is a standby; the one in charge is {owner}"),
@@ -60,14 +76,14 @@ impl Ownership {
         }
     }
 
-    /// Whether the owner is in this process.
+    /// Whether the owner is in this process, and its store has confirmed it.
     pub fn is_owner(&self) -> bool {
         matches!(*self.0.borrow(), Role::Owner(_))
     }
 
     /// Whether it is known who the owner is.
     pub fn knows_owner(&self) -> bool {
-        matches!(*self.0.borrow(), Role::Owner(_) | Role::Standby(_))
+        !matches!(*self.0.borrow(), Role::Starting | Role::WithoutStore)
     }
 
     /// Resolves once it is known who owns the queue, or that the store does not say.

@@ -201,6 +201,7 @@ impl Terms {
             mailbox,
             on_stored: self.on_stored.clone(),
             session_limits: self.session_limits.clone(),
+            role: role.clone(),
             since,
             journaled: loaded.bytes,
         };

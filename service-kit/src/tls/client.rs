@@ -140,6 +140,10 @@ impl Files for ClientTlsFiles {
         Ok(ClientPem { ca, identity })
     }
 
+    fn certificate(contents: &ClientPem) -> Option<&PemFile> {
+        contents.identity.as_ref().map(|(cert, _)| cert)
+    }
+
     fn config(contents: &ClientPem) -> Result<Prepared, TlsError> {
         let builder = ClientConfig::builder();
         let provider = builder.crypto_provider().clone();

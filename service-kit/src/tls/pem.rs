@@ -123,6 +123,11 @@ impl PemFile {
         Ok(authorities)
     }
 
+    /// When its first certificate ends, in seconds since 1970.
+    pub(super) fn end(&self) -> Option<u64> {
+        end_of(self.certificates().ok()?.first()?)
+    }
+
     fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, TlsError> {
         let found: Vec<_> = CertificateDer::pem_slice_iter(&self.bytes)
             .collect::<Result<_, _>>()
@@ -196,6 +201,18 @@ pub fn not_valid_in(cert: &Path, from_now: Duration) -> Result<Option<String>, T
     Ok(untimely(&provider, &chain[0], at).map(|fault| fault.to_string()))
 }
 
+/// When a certificate ends, in seconds since 1970. Said by the refusal at the end of time.
+fn end_of(certificate: &CertificateDer<'_>) -> Option<u64> {
+    let provider = rustls::crypto::ring::default_provider();
+    let end_of_time = UnixTime::since_unix_epoch(Duration::from_secs(u64::MAX));
+    match untimely(&provider, certificate, end_of_time)? {
+        RustlsError::InvalidCertificate(CertificateError::ExpiredContext { not_after, .. }) => {
+            Some(not_after.as_secs())
+        }
+        _ => None,
+    }
+}
+
 /// Why a certificate is not valid at a time, if it is not. Rustls does not expose the period of
 /// validity, but checks it before it looks for an issuer, and here there is none to find.
 fn untimely(
@@ -246,5 +263,17 @@ mod tests {
         assert!(expired.contains("certificate expired"), "{expired}");
         let early = fault(3000, 4000).unwrap();
         assert!(early.contains("not valid yet"), "{early}");
+    }
+
+    #[test]
+    fn end_of_a_certificate_is_known_to_the_second() {
+        let key = KeyPair::generate().unwrap();
+        for year in [2001, 2030, 4000] {
+            let mut params = CertificateParams::new(["localhost".to_owned()]).unwrap();
+            params.not_after = date_time_ymd(year, 1, 1);
+            let certificate = params.self_signed(&key).unwrap();
+            let expected = u64::try_from(date_time_ymd(year, 1, 1).unix_timestamp()).unwrap();
+            assert_eq!(end_of(certificate.der()), Some(expected), "{year}");
+        }
     }
 }

@@ -9,7 +9,8 @@ use std::time::Duration;
 use tokio::task::JoinError;
 use tracing::{info, warn};
 
-use super::pem::TlsError;
+use super::metrics;
+use super::pem::{PemFile, TlsError};
 use crate::tasks::with_causes;
 
 /// Between two looks at the files. A change is used when two looks in a row saw the same: a
@@ -28,6 +29,9 @@ pub(super) trait Files: Send + Sync + 'static {
 
     /// Reads all of them.
     fn read(&self) -> Result<Self::Contents, TlsError>;
+
+    /// The one with the certificate that is shown to the other side.
+    fn certificate(contents: &Self::Contents) -> Option<&PemFile>;
 
     /// Makes a configuration, if they fit each other.
     fn config(contents: &Self::Contents) -> Result<Self::Config, TlsError>;
@@ -62,10 +66,20 @@ impl<F: Files> Rotating<F> {
         in_use.config.clone()
     }
 
+    /// Says in the metrics when the certificate in use ends.
+    fn tell_end(&self) {
+        let in_use = self.in_use.read().unwrap_or_else(PoisonError::into_inner);
+        let certificate = F::certificate(&in_use.contents);
+        if let Some((file, end)) = certificate.and_then(|file| Some((file.file(), file.end()?))) {
+            metrics::observe_certificate(file, end);
+        }
+    }
+
     /// Follows the files until it is dropped.
     pub(super) async fn follow(self: Arc<Self>) -> Result<(), JoinError> {
         let mut watch = Watch::new(self);
         loop {
+            watch.rotating.tell_end();
             tokio::time::sleep(LOOK_EVERY).await;
             watch = tokio::task::spawn_blocking(|| {
                 watch.look();

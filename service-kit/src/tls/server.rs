@@ -115,6 +115,10 @@ impl Files for TlsFiles {
         })
     }
 
+    fn certificate(contents: &ServerPem) -> Option<&PemFile> {
+        Some(&contents.cert)
+    }
+
     fn config(contents: &ServerPem) -> Result<ServerConfig, TlsError> {
         let builder = ServerConfig::builder();
         let certified = certified(builder.crypto_provider(), &contents.cert, &contents.key)?;

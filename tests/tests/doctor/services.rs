@@ -114,6 +114,20 @@ fn services_whose_redis_is_away_are_told() {
     expect(&ended, "fail", &gateway, "; see whether its Redis answers");
 }
 
+#[test]
+fn coordinator_whose_redis_dies_later_no_longer_says_that_it_is_in_charge() {
+    let mut redis = RedisServer::start();
+    let (_coordinator, url) = on_redis("coordinator", &redis.url());
+    let look = || doctor(&["--coordinator", &url]);
+    until("it is in charge", || look().out.contains(": in charge"));
+    redis.kill();
+    until("it no longer says so", || {
+        look().out.contains("nobody is in charge of the queue")
+    });
+    redis.restart();
+    until("it says so again", || look().out.contains(": in charge"));
+}
+
 /// Makes a token in a data folder.
 fn token(data: &Path, scope: &str) -> String {
     let data = data.display().to_string();
