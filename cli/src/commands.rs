@@ -30,6 +30,7 @@ pub mod sim_llm;
 pub mod team;
 pub mod token;
 pub mod verify;
+mod view;
 pub mod worker;
 
 use clap::{Parser, Subcommand};
@@ -82,6 +83,8 @@ enum Command {
     Verify(verify::Verify),
     /// Show a finished session as a readable log, or list the sessions that there are
     Show(show::Show),
+    /// Look at runs and sessions in a browser
+    View(view::View),
     /// Print everything that can be made of any runs: tables, and what is published beside them
     Report(report::Report),
     /// List the runs whose results are kept, or delete some of them
@@ -140,6 +143,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments, &log),
         Command::Show(arguments) => show::run(&arguments, &log),
+        Command::View(arguments) => view::run(&arguments, &log),
         Command::Report(arguments) => report::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

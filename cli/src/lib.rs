@@ -34,9 +34,11 @@ mod results;
 mod role;
 mod run_folder;
 mod runtime;
+mod sent;
 mod sessions;
 mod storage;
 mod templates;
+mod viewing;
 
 pub use commands::Cli;
 pub use failure::Failure;

@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use agon_engine::extent::{Bounds, Extent};
@@ -49,6 +49,8 @@ pub struct Line {
     pub file: PathBuf,
     /// The line's number, from 1.
     pub number: usize,
+    /// Where it begins, in bytes of what the file holds once it is unpacked.
+    pub offset: u64,
     /// The text without the line break.
     pub text: String,
 }
@@ -160,10 +162,57 @@ pub fn read(path: &Path) -> Box<dyn Iterator<Item = Result<Line, LineError>>> {
             file: path.to_owned(),
             reader,
             number: 0,
+            at: 0,
             ended: false,
         }),
         Err(error) => Box::new(std::iter::once(Err(LineError::of(path, error)))),
     }
+}
+
+/// The line that begins at this place of a file. A file that is packed, or in a bucket, is read up to
+/// there.
+///
+/// # Errors
+/// It cannot be read, or no line begins there.
+pub fn at(path: &Path, offset: u64) -> Result<Line, LineError> {
+    let open_at = || {
+        let mut reader = open(path)?;
+        let mut before = reader.by_ref().take(offset);
+        io::copy(&mut before, &mut io::sink())?;
+        Ok(reader)
+    };
+    let opened = match is_plain(path) {
+        Ok(true) => File::open(path).and_then(|mut file| {
+            file.seek(SeekFrom::Start(offset))?;
+            Ok(Box::new(BufReader::new(file)) as Box<dyn BufRead>)
+        }),
+        Ok(false) => open_at(),
+        Err(error) => Err(error),
+    };
+    let reader = opened.map_err(|error| LineError::of(path, error))?;
+    let mut lines = Lines {
+        file: path.to_owned(),
+        reader,
+        number: 0,
+        at: offset,
+        ended: false,
+    };
+    match lines.next() {
+        Some(line) => line,
+        None => Err(LineError::of(path, "a record that was there is gone")),
+    }
+}
+
+/// Whether a file lies here and is not packed.
+fn is_plain(path: &Path) -> io::Result<bool> {
+    if storage::is_address(path) {
+        return Ok(false);
+    }
+    let mut begin = Vec::new();
+    File::open(path)?
+        .take(GZIP_MAGIC.len() as u64)
+        .read_to_end(&mut begin)?;
+    Ok(begin != GZIP_MAGIC)
 }
 
 /// The text of a file that is one JSON document, within the bounds of a line.
@@ -267,6 +316,8 @@ struct Lines {
     file: PathBuf,
     reader: Box<dyn BufRead>,
     number: usize,
+    /// Bytes that were read so far.
+    at: u64,
     ended: bool,
 }
 
@@ -276,13 +327,16 @@ impl Iterator for Lines {
     fn next(&mut self) -> Option<Self::Item> {
         while !self.ended {
             self.number += 1;
-            match self.pass_empty().and_then(|()| self.next_text()) {
+            let passed = self.pass_empty();
+            let offset = self.at;
+            match passed.and_then(|()| self.next_text()) {
                 Ok(None) => self.ended = true,
                 Ok(Some(text)) if text.trim().is_empty() => {}
                 Ok(Some(text)) => {
                     return Some(Ok(Line {
                         file: self.file.clone(),
                         number: self.number,
+                        offset,
                         text,
                     }));
                 }
@@ -310,6 +364,7 @@ impl Lines {
             let empty = buffer.iter().take_while(|byte| **byte == b'\n').count();
             self.reader.consume(empty);
             self.number += empty;
+            self.at += empty as u64;
             if empty == 0 || empty < available {
                 return Ok(());
             }
@@ -323,6 +378,7 @@ impl Lines {
         let read = bounded
             .read_until(b'\n', &mut bytes)
             .map_err(|error| error.to_string())?;
+        self.at += read as u64;
         if read == 0 {
             return Ok(None);
         }
@@ -355,6 +411,28 @@ mod tests {
                 .map_err(|error| error.to_string())
         };
         read(path).map(line).collect()
+    }
+
+    #[test]
+    fn line_is_found_again_by_where_it_begins_packed_or_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = b"\n{\"a\":1}\n\n\n{\"b\":2}\n{\"c\":3}";
+        let (plain, packed) = (
+            folder.path().join("a.jsonl"),
+            folder.path().join("a.jsonl.gz"),
+        );
+        fs::write(&plain, text).unwrap();
+        let mut encoder = GzEncoder::new(File::create(&packed).unwrap(), Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap();
+        for path in [&plain, &packed] {
+            let read: Vec<Line> = read(path).map(Result::unwrap).collect();
+            assert_eq!(read.len(), 3);
+            for line in read {
+                assert_eq!(at(path, line.offset).unwrap().text, line.text);
+            }
+            assert!(at(path, 1_000).is_err());
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod attempts;
 pub mod auction;
 mod axes;
 mod basis;
+pub mod board;
 pub mod common;
 pub mod comparison;
 mod econarena;
@@ -40,6 +41,7 @@ mod table;
 pub mod tables;
 #[cfg(test)]
 mod testing;
+pub mod viewing;
 mod wrapping;
 
 pub use axes::AxisNames;

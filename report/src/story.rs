@@ -16,7 +16,10 @@ use agon_engine::record::StoredRecord;
 use agon_engine::{Seat, View};
 use serde_json::{Value, json};
 
-use teller::Teller;
+pub(crate) use notes::lines as note_lines;
+pub(crate) use teller::Teller;
+pub(crate) use turns::Turns;
+pub(crate) use words::{json as json_in_words, number, value};
 
 /// The game whose sessions are told as an auctioneer does.
 const ENGLISH_AUCTION: &str = "english_auction";

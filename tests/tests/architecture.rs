@@ -35,6 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("report", &["engine", "outlets", "figures"]),
+    ("web", &["engine", "service-kit", "report"]),
     (
         "cli",
         &[
@@ -49,6 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "worker",
             "coordinator",
             "report",
+            "web",
             "figures",
         ],
     ),

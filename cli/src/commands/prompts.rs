@@ -21,7 +21,6 @@ use agon_worker::remaking::remake;
 use serde_json::json;
 use tonic::Status;
 
-use super::show::prompts::{Choice, Prompts as Decisions};
 use crate::embedded::{Cluster, Options};
 use crate::experiment_arguments::{CheckedExperiment, prompts_of};
 use crate::failure::Failure;
@@ -30,6 +29,7 @@ use crate::model_config::SIMULATED;
 use crate::output::{self, Columns};
 use crate::results;
 use crate::role::{LogArguments, runtime};
+use crate::sent::{Choice, Prompts as Decisions};
 use crate::templates;
 
 const EXAMPLES: &str = "Examples:

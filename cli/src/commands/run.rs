@@ -3,6 +3,7 @@
 //! tables are written by `results.rs`. Started by `commands.rs`.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use agon_engine::spec::SIMULATED_ENDPOINT;
 use agon_outlets::InLine as _;
@@ -28,6 +29,7 @@ use crate::results;
 use crate::role::{LogArguments, MetricsArguments, StoreArguments, runtime};
 use crate::run_folder::account::State;
 use crate::run_folder::{Place, RunFolder};
+use crate::viewing::{self, Files, Following, Pages};
 
 mod verdict;
 pub(super) mod watch;
@@ -84,6 +86,11 @@ pub struct Run {
     /// Show no progress
     #[arg(long, short, help_heading = RUNNING)]
     quiet: bool,
+    /// Serve pages on this machine that show the run while it lasts; their address is printed. For a
+    /// cluster: `agon view --coordinator URL`
+    #[arg(long, value_name = "ADDRESS", help_heading = RUNNING, num_args = 0..=1,
+          default_missing_value = viewing::LISTEN, conflicts_with = "coordinator")]
+    web: Option<String>,
     #[command(flatten)]
     metrics: MetricsArguments,
     /// Whether its results are not shown: they are looked at by who asked for it.
@@ -208,6 +215,10 @@ async fn in_process(
         .metrics
         .serve(cluster.tasks(), &listed, None)
         .await?;
+    if let Some(listen) = &arguments.web {
+        let address = show(listen, &cluster).await?;
+        output::tell(&format!("watch it at {address}"));
+    }
     let mut keeping = Keeping::begin(folder, checked, arguments.state())?;
     let experiments = cluster.experiments.clone();
     let channels = (experiments.clone(), Some(cluster.gateway.clone()));
@@ -239,6 +250,18 @@ async fn in_process(
         Err(failure) => Err(failure),
     };
     keeping.finish(cluster.stop(ended).await)
+}
+
+/// Serves pages that show what this process plays, until it ends; their address.
+async fn show(listen: &str, cluster: &Cluster) -> Result<String, Failure> {
+    let files = Arc::new(Files::default());
+    let pages = Pages::open(listen, Arc::clone(&files)).await?;
+    let address = pages.address();
+    let (experiments, gateway) = (cluster.experiments.clone(), cluster.gateway.clone());
+    let tasks = cluster.tasks();
+    let following = Following::begin(tasks, experiments, Some(gateway), &pages, files)?;
+    pages.serve(tasks, Some(following));
+    Ok(address)
 }
 
 async fn in_cluster(

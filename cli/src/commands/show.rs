@@ -2,8 +2,6 @@
 //! Finds records (`sessions.rs`) and prints what the report crate tells of them; plays
 //! nothing and changes nothing. Started by `commands.rs`.
 
-pub(super) mod prompts;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,15 +16,13 @@ use agon_worker::remaking::remake;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::lines;
 use crate::output::{self, Columns, FormatArguments, counted};
 use crate::role::{DataArguments, LogArguments, runtime};
 use crate::run_folder::history::Results;
-use crate::run_folder::records::telemetry_beside;
+use crate::sent::{Choice, Prompts, telemetry};
 use crate::sessions::{Found, Sessions, Source};
 use crate::storage;
 use crate::templates;
-use prompts::Prompts;
 
 const EXAMPLES: &str = "Examples:
   agon show                               the experiments whose results are here
@@ -247,11 +243,11 @@ fn show_measures(arguments: &Show, wanted: &str, sessions: &Sessions) -> Result<
 async fn show_prompts(arguments: &Show, found: &Found) -> Result<(), Failure> {
     let record = StoredRecord::from_line(&found.line).map_err(Failure::input)?;
     let choice = match &arguments.decision {
-        Some(address) => prompts::Choice::at(address).map_err(Failure::BadInput)?,
-        None => prompts::Choice {
+        Some(address) => Choice::at(address).map_err(Failure::BadInput)?,
+        None => Choice {
             seat: arguments.seat,
             whole: arguments.whole,
-            ..prompts::Choice::default()
+            ..Choice::default()
         },
     };
     if record.decisions.is_empty() {
@@ -280,13 +276,6 @@ async fn show_prompts(arguments: &Show, found: &Found) -> Result<(), Failure> {
             all - same
         ))),
     }
-}
-
-/// What lies beside a record about what its decisions took.
-fn telemetry(records: &Path, record: &StoredRecord) -> Option<serde_json::Value> {
-    let lines = lines::read(&telemetry_beside(records)?).map_while(Result::ok);
-    let mut lines = lines.filter(|line| line.text.contains(record.session.as_str()));
-    serde_json::from_str(&lines.next()?.text).ok()
 }
 
 /// The paper's bins where none are given.

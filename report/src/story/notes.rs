@@ -34,7 +34,18 @@ fn tell(teller: &mut Teller<'_>, steps: usize, note: &SeatNote) {
         return;
     }
     let name = teller.name(note.seat);
-    let lines = match note.note.as_str() {
+    for (place, line) in lines(teller, note).iter().enumerate() {
+        if place == 0 {
+            teller.line(steps, format!("{name}: {line}"));
+        } else {
+            teller.line(steps + 1, line);
+        }
+    }
+}
+
+/// A note in words, line by line.
+pub fn lines(teller: &Teller<'_>, note: &SeatNote) -> Vec<String> {
+    match note.note.as_str() {
         "plan" => plan(teller, &note.body),
         "strategy" => strategy(&note.body),
         "tips" => tips(&note.body),
@@ -42,13 +53,6 @@ fn tell(teller: &mut Teller<'_>, steps: usize, note: &SeatNote) {
         "profile" => profile(teller, &note.body),
         "prediction" => prediction(teller, &note.body),
         kind => vec![format!("{}: {}", kind.replace('_', " "), json(&note.body))],
-    };
-    for (place, line) in lines.iter().enumerate() {
-        if place == 0 {
-            teller.line(steps, format!("{name}: {line}"));
-        } else {
-            teller.line(steps + 1, line);
-        }
     }
 }
 

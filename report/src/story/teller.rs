@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::sync::Arc;
 
 use agon_engine::game::player_name;
 use agon_engine::record::{StoredMove, StoredRecord};
@@ -36,7 +37,7 @@ pub struct Teller<'a> {
     /// events are told by their facts.
     pub told: Vec<String>,
     /// Its turns, where they can be found.
-    pub turns: Option<Turns>,
+    pub turns: Option<Arc<Turns>>,
     /// Replies to the asks of each seat, in order, where every one can be told.
     replies: BTreeMap<Seat, Vec<&'a RecordedDecision>>,
     text: String,
@@ -45,11 +46,20 @@ pub struct Teller<'a> {
 impl<'a> Teller<'a> {
     /// Nothing told yet.
     pub fn new(record: &'a StoredRecord, telling: Telling) -> Self {
+        Self::with_turns(record, telling, Turns::of(record).map(Arc::new))
+    }
+
+    /// The same, when its turns have been looked for before.
+    pub fn with_turns(
+        record: &'a StoredRecord,
+        telling: Telling,
+        turns: Option<Arc<Turns>>,
+    ) -> Self {
         Self {
             record,
             telling,
             told: Vec::new(),
-            turns: Turns::of(record),
+            turns,
             replies: attempts::replies(record),
             text: String::new(),
         }
@@ -204,6 +214,17 @@ impl<'a> Teller<'a> {
     /// The events of a kind.
     pub fn events_of(&self, kind: &str) -> Option<&'a Event> {
         self.record.events.iter().find(|event| event.kind == kind)
+    }
+
+    /// The calls that led to the answer of a move, of those by which its seat answers; none where
+    /// that cannot be told.
+    pub fn calls(&self, place: usize, made: &StoredMove) -> &[&'a RecordedDecision] {
+        let before = self.attempts_before(place, made.seat);
+        let replies = self.replies.get(&made.seat).map(Vec::as_slice);
+        let calls = before..before + attempts::of_move(made);
+        replies
+            .and_then(|replies| replies.get(calls))
+            .unwrap_or_default()
     }
 
     fn attempts_before(&self, place: usize, seat: Seat) -> usize {

@@ -1,9 +1,9 @@
-//! `agon show SESSION --prompts`: what every decision was asked, word for word, and what came
-//! of it. The calls are made again from the record and compared by their digests; how each
-//! reply was read stands in the record's moves. Called by `show.rs`.
+//! What every decision of a session was sent, word for word, and what came of it. The calls are made again from the record and compared by their digests; how each
+//! reply was read stands in the record's moves. Called by `agon show --prompts`, `agon prompts` and pages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use agon_agents::{Message, Role};
 use agon_engine::record::{AppliedParameters, StoredRecord, TokenLogprob};
@@ -12,6 +12,9 @@ use agon_outlets::line;
 use agon_report::{attempts, counted, grouped};
 use agon_worker::remaking::Remade;
 use serde_json::{Value, json};
+
+use crate::lines;
+use crate::run_folder::records::telemetry_beside;
 
 /// What became of a reply.
 enum Reading {
@@ -387,4 +390,11 @@ fn readings(record: &StoredRecord) -> BTreeMap<(Seat, u32), Reading> {
         readings.extend(indices.zip(outcomes));
     }
     readings
+}
+
+/// What lies beside a record about what its decisions took.
+pub fn telemetry(records: &Path, record: &StoredRecord) -> Option<Value> {
+    let lines = lines::read(&telemetry_beside(records)?).map_while(Result::ok);
+    let mut lines = lines.filter(|line| line.text.contains(record.session.as_str()));
+    serde_json::from_str(&lines.next()?.text).ok()
 }

@@ -1,0 +1,96 @@
+//! `agon view`: pages in a browser that show runs and sessions, served on this machine alone. Finds the
+//! records, lists them while pages are looked at, and hands them to the web server. Changes nothing.
+//! Started by `commands.rs`.
+
+use std::sync::Arc;
+
+use agon_service_kit::tasks::{TaskKind, Tasks};
+
+use crate::connecting::transport_to;
+use crate::coordinators;
+use crate::failure::Failure;
+use crate::gathering::RunArguments;
+use crate::output;
+use crate::role::{LogArguments, OnSignals, run_service};
+use crate::viewing::{Files, Following, LISTEN, Pages, listing};
+
+const EXAMPLES: &str = "Examples:
+  agon view                             every run that is kept here
+  agon view my-niche                    one of them
+  agon view results/ other-lab.jsonl    folders and files of records
+  agon view --listen 127.0.0.1:8080     at a port of your choice
+  agon view --coordinator http://coordinator:7700
+                                        what a cluster plays, as it plays it
+
+Open the address that is printed; it holds the access token. Only this machine reaches the pages.";
+
+/// Arguments of `agon view`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct View {
+    #[command(flatten)]
+    runs: RunArguments,
+    /// Where to listen; an address of this machine alone
+    #[arg(long, default_value = LISTEN, value_name = "ADDRESS")]
+    listen: String,
+    /// Show the experiments of the coordinator at this address instead, as they are played
+    #[arg(
+        long,
+        env = "AGON_COORDINATOR",
+        hide_env_values = true,
+        value_name = "URL",
+        conflicts_with = "runs"
+    )]
+    coordinator: Option<String>,
+    /// The gateway of that cluster, for costs and what waits for quota
+    #[arg(
+        long,
+        env = "AGON_GATEWAY",
+        hide_env_values = true,
+        value_name = "URL",
+        requires = "coordinator"
+    )]
+    gateway: Option<String>,
+}
+
+/// Serves until it is told to stop.
+///
+/// # Errors
+/// Exit 2 when there is no such run, or the address is not of this machine alone; 3 when it cannot be
+/// listened on.
+pub fn run(arguments: &View, log: &LogArguments) -> Result<(), Failure> {
+    let files = match &arguments.coordinator {
+        Some(_) => Files::default(),
+        None => Files::below(&arguments.runs.paths()?)?,
+    };
+    let files = Arc::new(files);
+    run_service(log, "view", async |tasks| {
+        let pages = Pages::open(&arguments.listen, Arc::clone(&files)).await?;
+        for fault in &files.faults {
+            output::tell(&format!("unreadable: {fault}"));
+        }
+        output::print(&format!("agon view: {}", pages.address()));
+        match &arguments.coordinator {
+            None => {
+                list(&tasks, files, &pages);
+                pages.serve(&tasks, None);
+            }
+            Some(url) => {
+                let gateway = arguments.gateway.as_deref().map(transport_to).transpose()?;
+                let experiments = coordinators::in_charge(url)?;
+                let following = Following::begin(&tasks, experiments, gateway, &pages, files)?;
+                pages.serve(&tasks, Some(following));
+            }
+        }
+        Ok(OnSignals::default())
+    })
+}
+
+/// Lists what is in the files, beside everything else: readers wait for disks.
+fn list(tasks: &Tasks, files: Arc<Files>, pages: &Pages) {
+    let (library, stopping) = (pages.library(), tasks.shutdown_token());
+    let listing = tokio::task::spawn_blocking(move || {
+        listing::read(&files, &library.index, || stopping.is_cancelled());
+    });
+    tasks.spawn(TaskKind::UPKEEP, "list of sessions", listing);
+}

@@ -1,0 +1,83 @@
+//! Pages in a browser, wired: records from files or from a coordinator, what is being played, and the web
+//! server on this machine. Called by `agon view` and `agon run --web`.
+
+mod calls;
+mod files;
+mod following;
+pub mod listing;
+mod spool;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use agon_service_kit::http;
+use agon_service_kit::server::Listener;
+use agon_service_kit::tasks::{TaskKind, Tasks};
+use agon_web::sweeps::Sweeps;
+use agon_web::{Entrance, Library, Source};
+
+use crate::failure::Failure;
+pub use files::Files;
+pub use following::Following;
+
+/// Where pages are served unless another address is named.
+pub const LISTEN: &str = "127.0.0.1:7790";
+
+/// A web server that is about to serve.
+pub struct Pages {
+    listener: Listener,
+    entrance: Entrance,
+    token: String,
+    library: Arc<Library>,
+}
+
+impl Pages {
+    /// Opens the port, on this machine alone.
+    ///
+    /// # Errors
+    /// It cannot be opened, or others would reach it.
+    pub async fn open(listen: &str, source: Arc<Files>) -> Result<Self, Failure> {
+        let listener = Listener::bind(listen)
+            .await
+            .map_err(Failure::surroundings)?;
+        let address = listener.local_addr();
+        if !address.ip().is_loopback() {
+            return Err(Failure::BadInput(format!(
+                "{address}: these pages are for this machine alone; listen on 127.0.0.1, and reach \
+                 it from elsewhere through ssh -L"
+            )));
+        }
+        let (entrance, token) = Entrance::open().map_err(Failure::surroundings)?;
+        Ok(Self {
+            listener,
+            entrance,
+            token,
+            library: Arc::new(Library::new(source as Arc<dyn Source>)),
+        })
+    }
+
+    /// What a browser opens: the address with the access token.
+    pub fn address(&self) -> String {
+        let address: SocketAddr = self.listener.local_addr();
+        format!("http://{address}/#token={}", self.token)
+    }
+
+    /// What is listed, to add to it.
+    pub fn library(&self) -> Arc<Library> {
+        Arc::clone(&self.library)
+    }
+
+    /// Serves until shutdown.
+    pub fn serve(self, tasks: &Tasks, sweeps: Option<Arc<dyn Sweeps>>) {
+        let router = agon_web::router(self.library, Arc::new(self.entrance), sweeps);
+        let serving = http::serve(
+            tasks.clone(),
+            "pages",
+            TaskKind::SERVICE,
+            self.listener,
+            router,
+            tasks.shutdown_token(),
+        );
+        tasks.spawn(TaskKind::SERVICE, "pages", serving);
+    }
+}

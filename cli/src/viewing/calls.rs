@@ -1,0 +1,89 @@
+//! The calls of a session's models as pages show them, made of what `agon show --prompts --json` says.
+//! Called by the source of pages (`files.rs`).
+
+use serde_json::{Map, Value, json};
+
+use agon_web::Calls;
+
+use crate::sent::{Choice, Prompts};
+
+/// Nano-dollars in a dollar.
+const NANO: f64 = 1e9;
+
+/// Every call, with how many of its messages stood in the call of its seat before.
+pub fn of(prompts: &Prompts<'_>) -> Calls {
+    let Value::Array(all) = prompts.json(Choice::default()) else {
+        return Vec::new();
+    };
+    let mut calls: Calls = Vec::with_capacity(all.len());
+    for (at, call) in all.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| &all[before]);
+        let before = before.filter(|before| before["seat"] == call["seat"]);
+        calls.push(shown(call, before));
+    }
+    calls
+}
+
+fn shown(call: &Value, before: Option<&Value>) -> Value {
+    let messages = call["messages"].as_array();
+    let known = before.and_then(|before| before["messages"].as_array());
+    let pairs = messages
+        .into_iter()
+        .flatten()
+        .zip(known.into_iter().flatten());
+    let known = pairs.take_while(|(one, other)| one == other).count();
+    let messages = messages.map(|messages| {
+        let shown = messages
+            .iter()
+            .map(|message| json!({ "role": message["role"], "text": message["content"] }));
+        shown.collect::<Vec<Value>>()
+    });
+    let usage = &call["usage"];
+    let reading = match (&call["answer"], &call["foul"]) {
+        (Value::Null, Value::Null) => None,
+        (answer, Value::Null) => Some(format!("read as {answer}")),
+        (_, foul) => {
+            let reason = foul["reason"].as_str().unwrap_or_default();
+            Some(format!("refused: {reason}"))
+        }
+    };
+    let reasoning = call["reasoning"].as_str().filter(|text| !text.is_empty());
+    json!({
+        "seat": call["seat"],
+        "index": call["index"],
+        "purpose": call["purpose"],
+        "messages": messages,
+        "known": known,
+        "is_same": call["digest_is_equal"],
+        "schema": call["schema"],
+        "parameters": parameters(&call["applied"]),
+        "answered_by": call["answered_by"],
+        "finish_reason": call["finish_reason"],
+        "reasoning": reasoning,
+        "reply": call["reply"],
+        "reading": reading,
+        "tokens_in": usage["input_tokens"],
+        "tokens_out": usage["output_tokens"],
+        "cost": usage["cost_nanodollars"].as_f64().map(|cost| cost / NANO),
+        "seconds": usage["seconds"],
+    })
+}
+
+/// What was really sent, as names and values in words.
+fn parameters(applied: &Value) -> Vec<Value> {
+    let none = Map::new();
+    let applied = applied.as_object().unwrap_or(&none).iter();
+    let said = applied.filter_map(|(name, value)| {
+        let value = match value {
+            Value::Null => return None,
+            Value::String(text) => text.clone(),
+            Value::Array(list) => {
+                let list = list.iter().filter_map(Value::as_str);
+                list.collect::<Vec<_>>().join(", ")
+            }
+            other => other.to_string(),
+        };
+        (!value.is_empty()).then(|| json!({ "name": name.replace('_', " "), "value": value }))
+    });
+    said.collect()
+}

@@ -1,0 +1,96 @@
+//! Files of records as a source of pages: each by its number, and the calls of a record made again with
+//! the templates and the telemetry that lie beside it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use agon_engine::record::StoredRecord;
+use agon_service_kit::tasks::Tasks;
+use agon_web::{Calls, Place, Source};
+use agon_worker::remaking::remake;
+use futures_util::future::BoxFuture;
+use parking_lot::RwLock;
+
+use super::calls;
+use crate::failure::Failure;
+use crate::run_folder::records;
+use crate::sent::{Prompts, telemetry};
+use crate::{lines, templates};
+
+/// Files of records, in the order in which they were found. More may come.
+#[derive(Default)]
+pub struct Files {
+    files: RwLock<Vec<PathBuf>>,
+    /// What could not be looked into.
+    pub faults: Vec<String>,
+}
+
+impl Files {
+    /// Those at and below these paths.
+    ///
+    /// # Errors
+    /// A bucket cannot be read.
+    pub fn below(paths: &[PathBuf]) -> Result<Self, Failure> {
+        let (mut files, mut faults) = (Vec::new(), Vec::new());
+        for path in paths {
+            for file in records::below(path, None)?.shown {
+                match file {
+                    Ok(file) => files.push(file),
+                    Err(fault) => faults.push(fault.to_string()),
+                }
+            }
+        }
+        if files.is_empty() {
+            let reason = faults.first().cloned().unwrap_or_default();
+            return Err(Failure::BadInput(format!(
+                "there is nothing to view: {reason}; `agon runs` lists the runs that are kept"
+            )));
+        }
+        let files = RwLock::new(files);
+        Ok(Self { files, faults })
+    }
+
+    /// All of them, with their numbers.
+    pub fn all(&self) -> Vec<(u32, PathBuf)> {
+        (0..).zip(self.files.read().clone()).collect()
+    }
+
+    /// Adds one; its number.
+    pub fn add(&self, file: PathBuf) -> u32 {
+        let mut files = self.files.write();
+        files.push(file);
+        files.len() as u32 - 1
+    }
+
+    fn file(&self, place: Place) -> Result<PathBuf, String> {
+        let file = self.files.read().get(place.file as usize).cloned();
+        file.ok_or_else(|| "its file is not known".to_owned())
+    }
+}
+
+impl Source for Files {
+    fn line(&self, place: Place) -> Result<String, String> {
+        let line =
+            lines::at(&self.file(place)?, place.offset).map_err(|error| error.to_string())?;
+        Ok(line.text)
+    }
+
+    fn calls(
+        &self,
+        place: Place,
+        record: Arc<StoredRecord>,
+    ) -> BoxFuture<'static, Result<Calls, String>> {
+        let file = self.file(place);
+        Box::pin(async move {
+            let file = file?;
+            let library = templates::played_with(None, &file).map_err(|error| error.to_string())?;
+            let tasks = Tasks::new();
+            let remade = remake(&tasks, StoredRecord::clone(&record), Arc::new(library)).await;
+            let made = tokio::task::spawn_blocking(move || {
+                let telemetry = telemetry(&file, &record);
+                calls::of(&Prompts::new(&record, &remade, telemetry.as_ref()))
+            });
+            made.await.map_err(|error| error.to_string())
+        })
+    }
+}

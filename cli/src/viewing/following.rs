@@ -1,0 +1,401 @@
+//! Experiments of a coordinator, in this process or elsewhere, as pages follow them: how each stands, what
+//! it costs, its records as they are finished, and what people do about it. Called by `viewing.rs`.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
+use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
+use agon_proto::v1::{
+    CancelExperimentRequest, ExperimentSummary, FetchRecordsRequest, GetExperimentRequest,
+    GetGatewayStatusRequest, ListExperimentsRequest, ResumeExperimentRequest, RetrySessionsRequest,
+    SetAsideSession, WatchExperimentRequest, WatchExperimentResponse,
+};
+use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
+use agon_web::Library;
+use agon_web::sweeps::{Action, State, States, Sweep, SweepFault, Sweeps};
+use agon_worker::Transport;
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use tempfile::TempDir;
+use tokio::sync::watch;
+use tonic::Status;
+use tracing::warn;
+
+use super::Pages;
+use super::files::Files;
+use super::spool::Spool;
+use crate::failure::Failure;
+use crate::pausing::spent;
+use crate::results::{experiment_client, reason};
+
+/// Between two looks at everything.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Costs are summed by the gateway: asked for less often.
+const COST_EVERY: Duration = Duration::from_secs(5);
+
+/// No service holds a look up for longer.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
+
+/// Speeds are averaged over this long.
+const WINDOW: Duration = Duration::from_secs(30);
+
+/// Examples of sessions that were set aside for one reason.
+const MOST_EXAMPLES: usize = 5;
+
+/// Records that are taken in before the next look.
+const MOST_RECORDS_AT_ONCE: usize = 2_000;
+
+/// Nano-dollars in a dollar.
+const NANO: f64 = 1e9;
+
+type Client = ExperimentServiceClient<Transport>;
+
+/// See the module.
+pub struct Following {
+    client: Client,
+    states: watch::Receiver<States>,
+}
+
+impl Following {
+    /// Begins to follow all experiments that may be seen.
+    ///
+    /// # Errors
+    /// There is no room for records.
+    pub fn begin(
+        tasks: &Tasks,
+        experiments: Transport,
+        gateway: Option<Transport>,
+        pages: &Pages,
+        files: Arc<Files>,
+    ) -> Result<Arc<dyn Sweeps>, Failure> {
+        let folder = tempfile::tempdir().map_err(Failure::surroundings)?;
+        let (sender, states) = watch::channel(States::default());
+        let client = experiment_client(experiments);
+        let follower = Follower {
+            client: client.clone(),
+            gateway,
+            library: pages.library(),
+            files,
+            folder,
+            followed: BTreeMap::new(),
+        };
+        let stopping = tasks.shutdown_token();
+        tasks.spawn(TaskKind::UPKEEP, "experiments for pages", async move {
+            let _ = stopping.run_until_cancelled(follower.run(sender)).await;
+        });
+        Ok(Arc::new(Self { client, states }))
+    }
+}
+
+impl Sweeps for Following {
+    fn states(&self) -> watch::Receiver<States> {
+        self.states.clone()
+    }
+
+    fn act(&self, experiment: String, action: Action) -> BoxFuture<'static, Result<(), String>> {
+        let mut client = self.client.clone();
+        async move {
+            let experiment_id = experiment;
+            let acted = match action {
+                Action::Cancel => {
+                    let request = CancelExperimentRequest { experiment_id };
+                    client.cancel_experiment(request).await.map(drop)
+                }
+                Action::Resume => {
+                    let request = ResumeExperimentRequest {
+                        experiment_id,
+                        ..ResumeExperimentRequest::default()
+                    };
+                    client.resume_experiment(request).await.map(drop)
+                }
+                Action::Retry => {
+                    let request = RetrySessionsRequest {
+                        experiment_id,
+                        ..RetrySessionsRequest::default()
+                    };
+                    client.retry_sessions(request).await.map(drop)
+                }
+            };
+            acted.map_err(|refusal| reason(&refusal))
+        }
+        .boxed()
+    }
+}
+
+/// What is known of an experiment besides how it stands.
+struct Followed {
+    newest: Option<WatchExperimentResponse>,
+    /// Moments and sessions that were done then, over the window.
+    done: VecDeque<(Instant, u64)>,
+    cost: Option<u64>,
+    cost_asked: Option<Instant>,
+    budget: Option<f64>,
+    results_id: Bytes,
+    spool: Option<Spool>,
+    fetched: u64,
+}
+
+impl Followed {
+    fn new() -> Self {
+        Self {
+            newest: None,
+            done: VecDeque::new(),
+            cost: None,
+            cost_asked: None,
+            budget: None,
+            results_id: Bytes::new(),
+            spool: None,
+            fetched: 0,
+        }
+    }
+}
+
+struct Follower {
+    client: Client,
+    gateway: Option<Transport>,
+    library: Arc<Library>,
+    files: Arc<Files>,
+    folder: TempDir,
+    followed: BTreeMap<String, Followed>,
+}
+
+impl Follower {
+    async fn run(mut self, states: watch::Sender<States>) {
+        let mut told = None;
+        loop {
+            match self.look().await {
+                Ok(now) => {
+                    told = None;
+                    states.send_if_modified(|before| {
+                        let changed = **before != now;
+                        *before = Arc::new(now);
+                        changed
+                    });
+                }
+                Err(refusal) => {
+                    let reason = reason(&refusal);
+                    if told.as_ref() != Some(&reason) {
+                        warn!(%reason, "the coordinator does not say how experiments stand");
+                        told = Some(reason);
+                    }
+                }
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    async fn look(&mut self) -> Result<Vec<Sweep>, Status> {
+        let listed = self.client.list_experiments(ListExperimentsRequest {});
+        let listed = in_time(listed).await?.into_inner().experiments;
+        let waiting_for_quota = self.waiting_for_quota().await;
+        let mut sweeps = Vec::with_capacity(listed.len());
+        for summary in listed {
+            sweeps.push(self.sweep(summary, waiting_for_quota).await?);
+        }
+        Ok(sweeps)
+    }
+
+    async fn waiting_for_quota(&self) -> Option<u64> {
+        let mut gateway = AgentGatewayServiceClient::new(self.gateway.clone()?);
+        let status = in_time(gateway.get_gateway_status(GetGatewayStatusRequest::default())).await;
+        Some(status.ok()?.into_inner().waiting_for_quota)
+    }
+
+    async fn sweep(
+        &mut self,
+        summary: ExperimentSummary,
+        waiting_for_quota: Option<u64>,
+    ) -> Result<Sweep, Status> {
+        let name = summary.experiment_id.clone();
+        let mut followed = self.followed.remove(&name).unwrap_or_else(Followed::new);
+        let looked = self.look_at(&name, &summary, &mut followed).await;
+        let sweep = sweep_of(&self.library, summary, &followed, waiting_for_quota);
+        self.followed.insert(name, followed);
+        looked.map(|()| sweep)
+    }
+
+    async fn look_at(
+        &mut self,
+        name: &str,
+        summary: &ExperimentSummary,
+        followed: &mut Followed,
+    ) -> Result<(), Status> {
+        if followed.newest.is_none() || !is_settled(summary) || followed.fetched < summary.done {
+            let request = WatchExperimentRequest {
+                experiment_id: name.to_owned(),
+            };
+            let mut states = in_time(self.client.watch_experiment(request))
+                .await?
+                .into_inner();
+            if let Ok(Ok(Some(newest))) =
+                tokio::time::timeout(ANSWERS_WITHIN, states.message()).await
+            {
+                followed.newest = Some(newest);
+            }
+        }
+        let now = Instant::now();
+        followed.done.push_back((now, summary.done));
+        while followed
+            .done
+            .front()
+            .is_some_and(|(then, _)| now - *then > WINDOW)
+        {
+            followed.done.pop_front();
+        }
+        if followed
+            .cost_asked
+            .is_none_or(|then| now - then >= COST_EVERY)
+        {
+            followed.cost_asked = Some(now);
+            followed.cost = spent(self.gateway.clone(), name).await;
+        }
+        if followed.fetched < summary.done {
+            self.fetch(name, followed).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes in records that are not here yet.
+    async fn fetch(&mut self, name: &str, followed: &mut Followed) -> Result<(), Status> {
+        let request = GetExperimentRequest {
+            experiment_id: name.to_owned(),
+        };
+        let of = in_time(self.client.get_experiment(request))
+            .await?
+            .into_inner();
+        followed.budget = budget(&of.document);
+        // Results of an experiment that was deleted and submitted again are others.
+        if followed.results_id != of.results_id {
+            followed.results_id = of.results_id.clone();
+            (followed.spool, followed.fetched) = (None, 0);
+        }
+        let spool = match &mut followed.spool {
+            Some(spool) => spool,
+            none => {
+                let (files, library) = (&*self.files, Arc::clone(&self.library));
+                let place = "a coordinator".to_owned();
+                match Spool::open(self.folder.path(), name, place, files, library) {
+                    Ok(spool) => none.insert(spool),
+                    Err(error) => {
+                        let error = with_causes(&error);
+                        warn!(%error, "records cannot be kept for pages");
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        let request = FetchRecordsRequest {
+            experiment_id: name.to_owned(),
+            have: spool.have().to_vec().into(),
+            results_id: of.results_id,
+            ..FetchRecordsRequest::default()
+        };
+        let mut results = in_time(self.client.fetch_records(request))
+            .await?
+            .into_inner();
+        for _ in 0..MOST_RECORDS_AT_ONCE {
+            let Some(result) = results.message().await? else {
+                break;
+            };
+            followed.fetched += 1;
+            if let Err(error) = spool.add(&result) {
+                let error = with_causes(&error);
+                warn!(%error, "records cannot be kept for pages");
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn in_time<T>(call: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
+    let answered = tokio::time::timeout(ANSWERS_WITHIN, call).await;
+    answered.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer in time")))
+}
+
+fn is_settled(summary: &ExperimentSummary) -> bool {
+    let over = summary.done + summary.set_aside + summary.stopped;
+    summary.cancelled || over >= summary.sessions
+}
+
+fn budget(document: &[u8]) -> Option<f64> {
+    let document: serde_json::Value = serde_json::from_slice(document).ok()?;
+    document["budget_dollars"].as_str()?.parse().ok()
+}
+
+fn sweep_of(
+    library: &Library,
+    summary: ExperimentSummary,
+    followed: &Followed,
+    waiting_for_quota: Option<u64>,
+) -> Sweep {
+    let newest = followed.newest.clone().unwrap_or_default();
+    let state = match () {
+        () if summary.cancelled => State::Cancelled,
+        () if is_settled(&summary) => State::Done,
+        () if !summary.paused.is_empty() => State::Paused,
+        () => State::Running,
+    };
+    let is_running = state == State::Running;
+    let per_minute = per_minute(&followed.done).filter(|_| is_running);
+    let over = summary.done + summary.set_aside + summary.stopped;
+    let left = summary.sessions.saturating_sub(over);
+    let seconds_left = per_minute.filter(|speed| *speed > 0.0);
+    let seconds_left = seconds_left.map(|speed| left as f64 / speed * 60.0);
+    let reason = [&summary.paused, &newest.unplayable]
+        .into_iter()
+        .find(|reason| !reason.is_empty());
+    let run = followed.spool.as_ref();
+    let run = run.and_then(|spool| library.index.read().name(spool.run()));
+    Sweep {
+        experiment: summary.experiment_id,
+        team: summary.team,
+        state,
+        reason: reason.cloned(),
+        sessions: summary.sessions,
+        done: summary.done,
+        running: if is_running { newest.running } else { 0 },
+        waiting: left.saturating_sub(newest.running),
+        set_aside: summary.set_aside + summary.stopped,
+        workers: followed.newest.as_ref().map(|newest| newest.workers),
+        per_minute,
+        seconds_left,
+        waiting_for_quota: waiting_for_quota.filter(|_| is_running),
+        cost: followed.cost.map(|cost| cost as f64 / NANO),
+        budget: followed.budget,
+        faults: faults(newest.parked.iter().chain(&newest.dead)),
+        run,
+    }
+}
+
+/// Sessions per minute between the ends of what was seen.
+fn per_minute(done: &VecDeque<(Instant, u64)>) -> Option<f64> {
+    let ((from, before), (to, after)) = (done.front()?, done.back()?);
+    let seconds = to.duration_since(*from).as_secs_f64();
+    (seconds >= 1.0).then(|| after.saturating_sub(*before) as f64 / seconds * 60.0)
+}
+
+/// Sessions by the reason for which they were set aside, most first.
+fn faults<'a>(set_aside: impl Iterator<Item = &'a SetAsideSession>) -> Vec<SweepFault> {
+    let mut by_reason: BTreeMap<&str, SweepFault> = BTreeMap::new();
+    for session in set_aside {
+        let fault = by_reason
+            .entry(&session.reason)
+            .or_insert_with(|| SweepFault {
+                reason: session.reason.clone(),
+                sessions: 0,
+                examples: Vec::new(),
+            });
+        fault.sessions += 1;
+        if fault.examples.len() < MOST_EXAMPLES {
+            fault.examples.push(session.session_id.clone());
+        }
+    }
+    let mut faults: Vec<SweepFault> = by_reason.into_values().collect();
+    faults.sort_by_key(|fault| std::cmp::Reverse(fault.sessions));
+    faults
+}

@@ -1,0 +1,107 @@
+//! Records of an experiment that is being played, as a coordinator hands them out: kept in a temporary
+//! file for as long as pages are served, and listed.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+
+use agon_proto::packed::unpack;
+use agon_proto::v1::FetchRecordsResponse;
+use agon_report::Session;
+use agon_web::{Library, Place, RunKey};
+
+use super::files::Files;
+use crate::run_folder::{RECORDS, TELEMETRY};
+
+/// See the module.
+pub struct Spool {
+    library: Arc<Library>,
+    run: RunKey,
+    file: u32,
+    records: File,
+    telemetry: File,
+    end: u64,
+    /// Positions that are here, a bit each.
+    have: Vec<u8>,
+}
+
+impl Spool {
+    /// An empty one in a new folder below this one.
+    ///
+    /// # Errors
+    /// The folder or its files cannot be made.
+    pub fn open(
+        below: &Path,
+        experiment: &str,
+        place: String,
+        files: &Files,
+        library: Arc<Library>,
+    ) -> io::Result<Self> {
+        let run = library.index.write().add_run(experiment, place);
+        let folder = below.join(files.all().len().to_string());
+        fs::create_dir(&folder)?;
+        let path = folder.join(RECORDS);
+        let records = File::create_new(&path)?;
+        let telemetry = File::create_new(folder.join(TELEMETRY))?;
+        Ok(Self {
+            library,
+            run,
+            file: files.add(path),
+            records,
+            telemetry,
+            end: 0,
+            have: Vec::new(),
+        })
+    }
+
+    /// Its run in the list.
+    pub fn run(&self) -> RunKey {
+        self.run
+    }
+
+    /// Positions that are here, a bit each.
+    pub fn have(&self) -> &[u8] {
+        &self.have
+    }
+
+    /// Takes a result in; one that cannot be read is noted.
+    ///
+    /// # Errors
+    /// The files cannot be written.
+    pub fn add(&mut self, result: &FetchRecordsResponse) -> io::Result<()> {
+        let record = match result.fault.is_empty() {
+            true => unpack(&result.record).ok_or_else(|| "it is not packed text".to_owned()),
+            false => Err(result.fault.clone()),
+        };
+        let read = record.and_then(|record| {
+            let session = Session::from_line(record.as_bytes());
+            Ok((session.map_err(|error| error.to_string())?, record))
+        });
+        let (session, record) = match read {
+            Ok(read) => read,
+            Err(fault) => {
+                let note = format!("session {} cannot be read: {fault}", result.session_id);
+                self.library.index.write().note(self.run, note);
+                return Ok(());
+            }
+        };
+        let telemetry = unpack(&result.telemetry).unwrap_or_default();
+        let line = format!("{}\n", record.trim_end());
+        self.records.write_all(line.as_bytes())?;
+        self.telemetry
+            .write_all(format!("{}\n", telemetry.trim_end()).as_bytes())?;
+        let place = Place {
+            file: self.file,
+            offset: self.end,
+        };
+        self.end += line.len() as u64;
+        let byte = result.position as usize / 8;
+        if self.have.len() <= byte {
+            self.have.resize(byte + 1, 0);
+        }
+        self.have[byte] |= 1 << (result.position % 8);
+        self.library.index.write().add(self.run, &session, place);
+        Ok(())
+    }
+}

@@ -1,0 +1,306 @@
+//! A session step by step, for pages: what was answered and what happened, in order, with the table
+//! after each, as everybody who reads the record sees it or as one seat saw it. Answers from a parsed
+//! record; asks nobody and draws nothing. Called by the web server.
+
+mod sentences;
+mod step;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use agon_engine::record::StoredRecord;
+use agon_engine::{PlayerKind, Seat, registry};
+use serde::Serialize;
+
+pub use crate::board::Stated;
+use crate::board::{Board, Table};
+use crate::story::{self, Teller, Telling, Turns, json_in_words};
+pub use step::{Answer, Column, Note, Refused, Step};
+
+/// What a page says of a whole session.
+#[derive(Debug, Clone, Serialize)]
+pub struct Head {
+    /// Its id.
+    pub session: String,
+    /// Of which experiment.
+    pub experiment: String,
+    /// Registered name of the game.
+    pub game: String,
+    /// What the game is, in one sentence.
+    pub about: String,
+    /// The cell of the grid.
+    pub setting: Vec<Stated>,
+    /// Which repeat, from 0.
+    pub repeat: u32,
+    /// Place in its series, from 0.
+    pub place: u32,
+    /// Version of the rules.
+    pub rules_version: String,
+    /// Version of agents and built-in templates, where a model plays.
+    pub prompts_version: Option<String>,
+    /// Whether an answer came from a simulated model.
+    pub simulated: bool,
+    /// Parameters of the game.
+    pub params: Vec<Stated>,
+    /// Who sat where.
+    pub seats: Vec<HeadSeat>,
+    /// How many steps it has.
+    pub steps: usize,
+    /// The first step of each turn.
+    pub turns: Vec<usize>,
+    /// Scores by scheme.
+    pub scores: Vec<Stated>,
+    /// Numbers by round or turn.
+    pub series: Vec<Series>,
+    /// What has to be said of the record.
+    pub notes: Vec<String>,
+}
+
+/// Who sat at a seat.
+#[derive(Debug, Clone, Serialize)]
+pub struct HeadSeat {
+    /// Which.
+    pub seat: Seat,
+    /// Its name in the game.
+    pub name: String,
+    /// Its player in the experiment.
+    pub player: String,
+    /// `rule` or `model`.
+    pub kind: &'static str,
+    /// The strategy of a rule; model and agent of a model.
+    pub plays: String,
+    /// Who it was told to be.
+    pub persona: Option<String>,
+    /// What it was paid.
+    pub payoff: Option<f64>,
+    /// Refused answers.
+    pub fouls: u32,
+    /// Asks without an answer.
+    pub forfeits: u32,
+    /// Recorded calls.
+    pub decisions: usize,
+}
+
+/// Numbers by round or turn.
+#[derive(Debug, Clone, Serialize)]
+pub struct Series {
+    /// Of what.
+    pub name: String,
+    /// In order.
+    pub values: Vec<f64>,
+}
+
+/// What a step shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The answers of a turn.
+    Answers(u32),
+    /// An event, by its place, in a turn; 0 before the first.
+    Event(usize, u32),
+}
+
+/// A session with its steps.
+pub struct Viewing {
+    record: Arc<StoredRecord>,
+    places: Vec<Place>,
+    turns: Vec<usize>,
+    /// Which events are of which turn; `None` where answers stand after all events.
+    found: Option<Arc<Turns>>,
+    /// Indices of calls by seat and by the last call of an answer.
+    calls: BTreeMap<Seat, Vec<u32>>,
+}
+
+impl Viewing {
+    /// Finds the steps of a session.
+    pub fn new(record: Arc<StoredRecord>) -> Self {
+        let found = Turns::of(&record).map(Arc::new);
+        let (mut places, mut turns) = (Vec::new(), Vec::new());
+        let begin = found.as_ref().map(|turns| turns.begin.clone());
+        // Where nobody can say which event is of which turn, answers come after all events.
+        let last = record.moves.last().map_or(0, |made| made.turn);
+        let begin = begin.unwrap_or_else(|| vec![record.events.len(); last as usize]);
+        let ends = begin.iter().skip(1).copied().chain([record.events.len()]);
+        let first = begin.first().copied().unwrap_or(record.events.len());
+        places.extend((0..first).map(|event| Place::Event(event, 0)));
+        for (turn, (from, to)) in (1..).zip(begin.iter().copied().zip(ends)) {
+            turns.push(places.len());
+            places.push(Place::Answers(turn));
+            places.extend((from..to).map(|event| Place::Event(event, turn)));
+        }
+        let mut calls: BTreeMap<Seat, Vec<u32>> = BTreeMap::new();
+        for decision in &record.decisions {
+            calls.entry(decision.seat).or_default().push(decision.index);
+        }
+        Self {
+            record,
+            places,
+            turns,
+            found,
+            calls,
+        }
+    }
+
+    /// The record behind it.
+    pub fn record(&self) -> &Arc<StoredRecord> {
+        &self.record
+    }
+
+    /// How many steps it has.
+    pub fn steps(&self) -> usize {
+        self.places.len()
+    }
+
+    /// What is said of the whole session.
+    pub fn head(&self) -> Head {
+        let record = &*self.record;
+        let spec = &record.spec;
+        let about = registry::find(&spec.game).ok();
+        let about = about.map(|found| as_sentence(&found.info.summary));
+        let mut notes = Vec::new();
+        if self.found.is_none() {
+            notes.push(
+                "This program plays by other rules than the record: answers stand after all events."
+                    .to_owned(),
+            );
+        }
+        Head {
+            session: record.session.as_str().to_owned(),
+            experiment: spec.experiment.clone(),
+            game: spec.game.clone(),
+            about: about.unwrap_or_default(),
+            setting: in_words(&spec.setting),
+            repeat: spec.luck.repeat,
+            place: spec.luck.place,
+            rules_version: spec.rules_version.to_string(),
+            prompts_version: spec.prompts_version.clone(),
+            simulated: record.simulated,
+            params: in_words(&spec.params),
+            seats: (0..spec.seats.len()).map(|seat| self.seat(seat)).collect(),
+            steps: self.places.len(),
+            turns: self.turns.clone(),
+            scores: numbers(&record.measures.scores),
+            series: self.series(),
+            notes,
+        }
+    }
+
+    fn seat(&self, seat: Seat) -> HeadSeat {
+        let record = &*self.record;
+        let player = &record.spec.seats[seat];
+        let setting = |name: &str| {
+            let value = player.settings.get(name)?;
+            value.as_str().map(str::to_owned)
+        };
+        let (kind, plays) = match player.kind {
+            PlayerKind::Rule => ("rule", setting("strategy").unwrap_or_default()),
+            PlayerKind::Model => {
+                let parts = [setting("model"), setting("agent")];
+                let parts: Vec<String> = parts.into_iter().flatten().collect();
+                ("model", parts.join(", "))
+            }
+        };
+        HeadSeat {
+            seat,
+            name: story::name_in_game(record, seat),
+            player: player.name.clone(),
+            kind,
+            plays,
+            persona: story::persona(record, seat),
+            payoff: record.outcome.payoffs.get(seat).copied(),
+            fouls: record.outcome.fouls_of(seat),
+            forfeits: record.outcome.forfeits.get(seat).copied().unwrap_or(0),
+            decisions: self.calls.get(&seat).map_or(0, Vec::len),
+        }
+    }
+
+    fn series(&self) -> Vec<Series> {
+        let series = self.record.measures.series.iter();
+        let series = series.filter(|(_, values)| values.len() > 1);
+        let series = series.map(|(name, values)| Series {
+            name: name.replace('_', " "),
+            values: values.clone(),
+        });
+        series.collect()
+    }
+
+    fn teller(&self, viewer: Option<Seat>) -> Teller<'_> {
+        let telling = Telling {
+            seat: viewer,
+            ..Telling::default()
+        };
+        Teller::with_turns(&self.record, telling, self.found.clone())
+    }
+
+    /// So many steps from one on, as everybody sees them or as one seat does.
+    pub fn from(&self, from: usize, count: usize, viewer: Option<Seat>) -> Vec<Step> {
+        let spec = &self.record.spec;
+        let teller = self.teller(viewer);
+        let mut table = Table::new(&spec.game, &spec.params, spec.seats.len(), viewer);
+        let to = from.saturating_add(count).min(self.places.len());
+        let mut steps = Vec::new();
+        for (step, place) in self.places[..to].iter().enumerate() {
+            if let Place::Event(event, _) = place {
+                table.see(&self.record.events[*event]);
+            }
+            if step >= from {
+                steps.push(self.step(&teller, step, *place, table.board()));
+            }
+        }
+        steps
+    }
+
+    /// The table after the last step, as everybody sees it.
+    pub fn last_board(&self) -> Option<Board> {
+        let last = self.places.len().checked_sub(1)?;
+        self.from(last, 1, None).pop().map(|step| step.board)
+    }
+
+    /// Steps in whose words a text is found, whatever its capitals; so many at the most.
+    pub fn search(&self, wanted: &str, viewer: Option<Seat>, most: usize) -> Vec<usize> {
+        let wanted = wanted.to_lowercase();
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        let teller = self.teller(viewer);
+        let empty = Board {
+            heading: String::new(),
+            scene: crate::board::Scene::Facts { facts: Vec::new() },
+            seats: Vec::new(),
+        };
+        let places = self.places.iter().enumerate();
+        let found = places.filter(|(step, place)| {
+            let step = self.step(&teller, *step, **place, empty.clone());
+            step.contains(&wanted)
+        });
+        found.map(|(step, _)| step).take(most).collect()
+    }
+}
+
+/// With a capital and a full stop.
+fn as_sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters
+        .next()
+        .map(|letter| letter.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
+
+/// Settings and parameters in words.
+pub fn in_words(settings: &agon_engine::spec::Settings) -> Vec<Stated> {
+    let all = settings.iter().map(|(name, value)| Stated {
+        name: name.replace('_', " "),
+        value: json_in_words(value),
+    });
+    all.collect()
+}
+
+fn numbers(scores: &BTreeMap<String, f64>) -> Vec<Stated> {
+    let all = scores.iter().map(|(name, value)| Stated {
+        name: name.clone(),
+        value: story::number(*value),
+    });
+    all.collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! Claims about sessions step by step: every answer and event stands there once and in order, a seat is
+//! shown no more than it saw, and blocks of steps are the same as all at once.
+
+use std::sync::Arc;
+
+use agon_engine::registry;
+use serde_json::{Value, json};
+
+use super::Viewing;
+use crate::testing::{Table, told};
+
+fn guessing() -> Viewing {
+    let record = Table {
+        game: "guess_two_thirds",
+        params: json!({ "rounds": 3 }),
+        setting: json!({ "ratio": 0.5 }),
+        seats: &[("a", &[30.0, 20.0]), ("b", &[60.0])],
+        repeat: 0,
+    }
+    .played();
+    Viewing::new(Arc::new(record))
+}
+
+#[test]
+fn answers_come_before_what_follows_from_them() {
+    let viewing = guessing();
+    let steps = viewing.from(0, 100, None);
+    let kinds: Vec<&str> = steps.iter().map(|step| step.kind.as_str()).collect();
+    let round = ["answers", "round_result"];
+    assert_eq!(kinds, [&["briefing"][..], &round, &round, &round].concat());
+    assert_eq!(viewing.head().turns, [1, 3, 5]);
+    assert_eq!(steps[3].says, "player_0: 20; player_1: 60");
+    assert_eq!(
+        steps[2].says,
+        "The mean is 45, the target 30; player_0 wins."
+    );
+    let result = told(&steps[2]);
+    assert_eq!(
+        result["own"][0],
+        json!({ "name": "number", "values": ["30", "60"] })
+    );
+    assert_eq!(result["board"]["scene"]["marks"][0]["value"], 45.0);
+    // Answers are told before the table changes.
+    assert_eq!(told(&steps[1])["board"]["scene"]["dots"], json!([]));
+}
+
+#[test]
+fn blocks_are_the_same_as_all_at_once() {
+    let viewing = guessing();
+    let all = told(&viewing.from(0, 100, Some(1)));
+    let blocks = (0..viewing.steps()).flat_map(|step| viewing.from(step, 1, Some(1)));
+    assert_eq!(all, told(&blocks.collect::<Vec<_>>()));
+    assert!(viewing.from(100, 5, None).is_empty());
+    assert!(viewing.from(0, usize::MAX, None).len() == viewing.steps());
+}
+
+#[test]
+fn seat_is_shown_its_own_answers_and_nothing_hidden() {
+    let viewing = guessing();
+    for step in told(&viewing.from(0, 100, Some(0))).as_array().unwrap() {
+        assert_eq!(step["own"], json!([]), "{step}");
+        assert_eq!(step["hidden"], json!([]), "{step}");
+        let answers = step["answers"].as_array().unwrap();
+        assert!(answers.iter().all(|answer| answer["seat"] == 0), "{step}");
+        let facts = step["facts"].as_array().unwrap();
+        let number = facts.iter().find(|fact| fact["name"] == "number");
+        assert!(
+            number.is_none_or(|number| number["value"] != "60"),
+            "{step}"
+        );
+    }
+    assert!(viewing.search("60", Some(0), 10).is_empty());
+    assert_eq!(viewing.search("player_1: 60", None, 10), [1, 3, 5]);
+    assert_eq!(viewing.search("", None, 10), [0; 0]);
+}
+
+#[test]
+fn every_event_of_every_game_is_told_in_a_sentence_of_its_own() {
+    let games = registry::GAMES.iter().map(|game| &*game.info.name);
+    for game in games.filter(|game| *game != "judging") {
+        let table = Table {
+            game,
+            params: json!({}),
+            setting: json!({}),
+            seats: &[("a", &[]), ("b", &[]), ("c", &[])],
+            repeat: 3,
+        };
+        let record = table.played_by(&vec![json!({ "strategy": "random" }); 3]);
+        let viewing = Viewing::new(Arc::new(record));
+        for viewer in [None, Some(1)] {
+            for step in viewing.from(0, usize::MAX, viewer) {
+                let is_told =
+                    step.says.ends_with('.') || ["answers", "unseen"].contains(&&*step.kind);
+                assert!(is_told, "{game}, {viewer:?}: {}", step.says);
+            }
+        }
+    }
+}
+
+#[test]
+fn record_of_other_rules_is_shown_with_answers_after_events() {
+    let viewing = guessing();
+    let mut record = (**viewing.record()).clone();
+    record.spec.rules_version += 1;
+    let viewing = Viewing::new(Arc::new(record));
+    let steps = viewing.from(0, 100, None);
+    assert_eq!(steps.len(), 7);
+    assert!(steps[..4].iter().all(|step| step.kind != "answers"));
+    let head = viewing.head();
+    assert!(head.notes[0].contains("other rules"), "{:?}", head.notes);
+}
+
+#[test]
+fn head_says_who_sat_where_and_what_came_of_it() {
+    let head = told(&guessing().head());
+    assert_eq!(head["game"], "guess_two_thirds");
+    assert_eq!(
+        head["setting"],
+        json!([{ "name": "ratio", "value": "0.5" }])
+    );
+    assert_eq!(head["seats"][1]["player"], "b");
+    assert_eq!(head["seats"][1]["plays"], "specified");
+    assert!(head["seats"][0]["payoff"].as_f64().is_some());
+    let series = head["series"].as_array().unwrap();
+    let mean = series
+        .iter()
+        .find(|one| one["values"] == json!([45.0, 40.0, 45.0]));
+    assert_ne!(mean, None::<&Value>, "{series:?}");
+}

@@ -1,0 +1,268 @@
+//! The routes: what is answered under `/api/v1`, who is let in, and the front end under everything
+//! else. Each handler looks up and answers; what is shown comes from the index and from `report`.
+
+use std::sync::Arc;
+
+use agon_engine::Seat;
+use agon_report::viewing::{Head, Step};
+use axum::extract::{Path, Query, Request, State};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use http::header::{CONTENT_TYPE, SET_COOKIE};
+use http::{HeaderMap, StatusCode};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::sync::Semaphore;
+
+use crate::entrance::{self, Entrance};
+use crate::index::{Run, RunHead, SessionPage, SessionRow};
+use crate::library::Library;
+use crate::query::{SessionQuery, StepQuery, TextQuery};
+use crate::refusal::Refusal;
+use crate::sweeps::{Action, Sweep, Sweeps};
+use crate::{assets, headers, sweeps};
+
+/// Most hits of a search.
+const MOST_HITS: usize = 1_000;
+
+/// Streams that are open at once, of all pages.
+const MOST_STREAMS: usize = 256;
+
+/// What handlers share.
+#[derive(Clone)]
+struct Shared {
+    library: Arc<Library>,
+    entrance: Arc<Entrance>,
+    sweeps: Option<Arc<dyn Sweeps>>,
+    /// Streams that may be open at once.
+    streams: Arc<Semaphore>,
+}
+
+type Answer<T> = Result<Json<T>, Refusal>;
+
+/// All routes, for a server on this machine. Without `sweeps` nothing is being played.
+pub fn router(
+    library: Arc<Library>,
+    entrance: Arc<Entrance>,
+    sweeps: Option<Arc<dyn Sweeps>>,
+) -> Router {
+    let shared = Shared {
+        library,
+        entrance,
+        sweeps,
+        streams: Arc::new(Semaphore::new(MOST_STREAMS)),
+    };
+    let inside = Router::new()
+        .route("/runs", get(runs))
+        .route("/runs/{run}", get(run))
+        .route("/runs/{run}/sessions", get(sessions))
+        .route("/sessions/{session}", get(session))
+        .route("/sessions/{session}/steps", get(steps))
+        .route("/sessions/{session}/search", get(search))
+        .route(
+            "/sessions/{session}/decisions/{seat}/{index}",
+            get(decision),
+        )
+        .route("/sessions/{session}/record", get(record))
+        .route("/sweeps", get(played))
+        .route("/sweeps/events", get(events))
+        .route("/sweeps/{experiment}/{action}", post(act))
+        .route_layer(from_fn_with_state(shared.clone(), admit));
+    let api = inside.route("/enter", post(enter)).fallback(nothing);
+    Router::new()
+        .nest("/api/v1", api)
+        .fallback(assets::serve)
+        .layer(from_fn(on_this_machine))
+        .layer(from_fn(headers::add))
+        .with_state(shared)
+}
+
+async fn on_this_machine(request: Request, next: Next) -> Response {
+    match entrance::check_host(request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    match shared.entrance.admit(request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+async fn nothing() -> Refusal {
+    Refusal::Missing("such page".to_owned())
+}
+
+#[derive(Deserialize)]
+struct Entering {
+    token: String,
+}
+
+async fn enter(
+    State(shared): State<Shared>,
+    headers: HeaderMap,
+    Json(entering): Json<Entering>,
+) -> Result<Response, Refusal> {
+    entrance::check_origin(&headers)?;
+    let cookie = shared.entrance.enter(&entering.token)?;
+    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]).into_response())
+}
+
+#[derive(Serialize)]
+struct Runs {
+    runs: Vec<Run>,
+}
+
+async fn runs(State(shared): State<Shared>) -> Json<Runs> {
+    let runs = shared.library.index.read().runs();
+    Json(Runs { runs })
+}
+
+async fn run(State(shared): State<Shared>, Path(run): Path<String>) -> Answer<RunHead> {
+    let head = shared.library.index.read().run(&run);
+    head.map(Json)
+        .ok_or_else(|| Refusal::Missing(format!("run {run}")))
+}
+
+async fn sessions(
+    State(shared): State<Shared>,
+    Path(run): Path<String>,
+    Query(query): Query<SessionQuery>,
+) -> Answer<SessionPage> {
+    let page = shared.library.index.read().sessions(&run, &query);
+    page.map(Json)
+        .ok_or_else(|| Refusal::Missing(format!("run {run}")))
+}
+
+#[derive(Serialize)]
+struct SessionHead {
+    run: String,
+    #[serde(flatten)]
+    head: Head,
+    paired: Vec<SessionRow>,
+}
+
+async fn session(State(shared): State<Shared>, Path(session): Path<String>) -> Answer<SessionHead> {
+    let (run, viewing) = shared.library.viewing(&session).await?;
+    let paired = shared.library.index.read().paired(&session);
+    Ok(Json(SessionHead {
+        run,
+        head: viewing.head(),
+        paired,
+    }))
+}
+
+#[derive(Serialize)]
+struct Steps {
+    steps: Vec<Step>,
+    total: usize,
+}
+
+async fn steps(
+    State(shared): State<Shared>,
+    Path(session): Path<String>,
+    Query(query): Query<StepQuery>,
+) -> Answer<Steps> {
+    let (_, viewing) = shared.library.viewing(&session).await?;
+    seat_of(&viewing, query.seat)?;
+    let total = viewing.steps();
+    let told =
+        tokio::task::spawn_blocking(move || viewing.from(query.from, query.count(), query.seat));
+    let steps = told
+        .await
+        .map_err(|error| Refusal::Unreadable(error.to_string()))?;
+    Ok(Json(Steps { steps, total }))
+}
+
+#[derive(Serialize)]
+struct Hits {
+    steps: Vec<usize>,
+}
+
+async fn search(
+    State(shared): State<Shared>,
+    Path(session): Path<String>,
+    Query(query): Query<TextQuery>,
+) -> Answer<Hits> {
+    let (_, viewing) = shared.library.viewing(&session).await?;
+    seat_of(&viewing, query.seat)?;
+    let found =
+        tokio::task::spawn_blocking(move || viewing.search(&query.q, query.seat, MOST_HITS));
+    let steps = found
+        .await
+        .map_err(|error| Refusal::Unreadable(error.to_string()))?;
+    Ok(Json(Hits { steps }))
+}
+
+async fn decision(
+    State(shared): State<Shared>,
+    Path((session, seat, index)): Path<(String, Seat, u32)>,
+) -> Answer<Value> {
+    let calls = shared.library.calls(&session).await?;
+    let mut calls = calls.iter();
+    let found = calls.find(|call| call["seat"] == seat && call["index"] == index);
+    found
+        .cloned()
+        .map(Json)
+        .ok_or_else(|| Refusal::Missing(format!("decision {seat}/{index} of session {session}")))
+}
+
+async fn record(
+    State(shared): State<Shared>,
+    Path(session): Path<String>,
+) -> Result<Response, Refusal> {
+    let line = shared.library.line(&session).await?;
+    Ok(([(CONTENT_TYPE, "application/json")], line).into_response())
+}
+
+#[derive(Serialize)]
+struct Played {
+    /// Null where nothing is played.
+    sweeps: Option<Vec<Sweep>>,
+}
+
+async fn played(State(shared): State<Shared>) -> Json<Played> {
+    let states = shared.sweeps.map(|sweeps| sweeps.states());
+    let sweeps = states.map(|states| states.borrow().to_vec());
+    Json(Played { sweeps })
+}
+
+async fn events(State(shared): State<Shared>) -> Result<Response, Refusal> {
+    let sweeps = shared.sweeps.ok_or_else(nothing_is_played)?;
+    let place = shared.streams.try_acquire_owned();
+    let place = place.map_err(|_| Refusal::Busy)?;
+    let told = sweeps::tell(sweeps.states(), place);
+    Ok(told.into_response())
+}
+
+async fn act(
+    State(shared): State<Shared>,
+    headers: HeaderMap,
+    Path((experiment, action)): Path<(String, Action)>,
+) -> Result<StatusCode, Refusal> {
+    entrance::check_origin(&headers)?;
+    let sweeps = shared.sweeps.ok_or_else(nothing_is_played)?;
+    let acted = sweeps.act(experiment, action).await;
+    acted.map_err(Refusal::Refused)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+fn nothing_is_played() -> Refusal {
+    Refusal::Missing("experiment that is being played".to_owned())
+}
+
+/// Refuses a seat that a session does not have.
+fn seat_of(viewing: &agon_report::viewing::Viewing, seat: Option<Seat>) -> Result<(), Refusal> {
+    let seats = viewing.record().spec.seats.len();
+    match seat.filter(|seat| *seat >= seats) {
+        None => Ok(()),
+        Some(seat) => Err(Refusal::Missing(format!("seat {seat} in this session"))),
+    }
+}
+
+#[cfg(test)]
+mod tests;

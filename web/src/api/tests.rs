@@ -1,0 +1,198 @@
+//! Claims about routes: nothing without a cookie but pages, and every answer with its headers.
+//! Asked as a browser asks, without a socket.
+
+use std::sync::Arc;
+
+use agon_engine::record::StoredRecord;
+use agon_report::Session;
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
+use http::{Request, Response, StatusCode};
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+use crate::index::tests::line;
+use crate::{Calls, Entrance, Library, Place, Source, router};
+
+/// Two records in memory; the second cannot be read.
+struct Records(String);
+
+impl Source for Records {
+    fn line(&self, place: Place) -> Result<String, String> {
+        match place.offset {
+            0 => Ok(self.0.clone()),
+            _ => Err("the disk is gone".to_owned()),
+        }
+    }
+
+    fn calls(&self, _: Place, _: Arc<StoredRecord>) -> BoxFuture<'static, Result<Calls, String>> {
+        async { Ok(vec![json!({ "seat": 0, "index": 3, "reply": "<b>42</b>" })]) }.boxed()
+    }
+}
+
+struct Stand {
+    router: Router,
+    token: String,
+    session: String,
+    unreadable: String,
+}
+
+impl Stand {
+    fn new() -> Self {
+        let lines = [line(0.5, 0), line(0.5, 1)];
+        let library = Library::new(Arc::new(Records(lines[0].clone())));
+        let key = library.index.write().add_run("guesses", "here".to_owned());
+        let ids = lines.iter().zip(0..).map(|(line, offset)| {
+            let session = Session::from_line(line.as_bytes()).unwrap();
+            let place = Place { file: 0, offset };
+            library.index.write().add(key, &session, place);
+            session.session
+        });
+        let ids: Vec<String> = ids.collect();
+        let (entrance, token) = Entrance::open().unwrap();
+        let [session, unreadable] = ids.try_into().unwrap();
+        Self {
+            router: router(Arc::new(library), Arc::new(entrance), None),
+            token,
+            session,
+            unreadable,
+        }
+    }
+
+    async fn ask(&self, request: Request<Body>) -> Response<Body> {
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
+    async fn get(&self, path: &str, cookie: Option<&str>) -> Response<Body> {
+        let mut request = Request::get(path).header(HOST, "localhost");
+        if let Some(cookie) = cookie {
+            request = request.header(COOKIE, cookie);
+        }
+        self.ask(request.body(Body::empty()).unwrap()).await
+    }
+
+    async fn enter(&self, token: &str) -> Response<Body> {
+        let body = json!({ "token": token }).to_string();
+        let request = Request::post("/api/v1/enter").header(HOST, "localhost");
+        let request = request.header(CONTENT_TYPE, "application/json");
+        self.ask(request.body(body.into()).unwrap()).await
+    }
+
+    async fn cookie(&self) -> String {
+        let entered = self.enter(&self.token).await;
+        assert_eq!(entered.status(), StatusCode::NO_CONTENT);
+        let cookie = entered.headers()[SET_COOKIE].to_str().unwrap();
+        cookie.split(';').next().unwrap().to_owned()
+    }
+
+    /// Every route that shows something.
+    fn routes(&self) -> Vec<String> {
+        let session = &self.session;
+        let of_session = ["", "/steps", "/search?q=mean", "/decisions/0/3", "/record"];
+        let of_session = of_session
+            .iter()
+            .map(|path| format!("/sessions/{session}{path}"));
+        let of_runs = ["/runs", "/runs/guesses", "/runs/guesses/sessions"];
+        let all = of_runs
+            .iter()
+            .map(|path| (*path).to_owned())
+            .chain(of_session);
+        all.map(|path| format!("/api/v1{path}")).collect()
+    }
+}
+
+async fn json_of(response: Response<Body>) -> Value {
+    let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+#[tokio::test]
+async fn nothing_is_shown_without_the_cookie() {
+    let stand = Stand::new();
+    for route in stand.routes() {
+        for cookie in [None, Some("agon-view=0"), Some("agon-view=")] {
+            let refused = stand.get(&route, cookie).await;
+            assert_eq!(refused.status(), StatusCode::UNAUTHORIZED, "{route}");
+            let said = json_of(refused).await;
+            assert!(said["error"].as_str().unwrap().contains("token"), "{said}");
+        }
+    }
+    let wrong = stand.enter("wrong").await;
+    assert_eq!(wrong.status(), StatusCode::FORBIDDEN);
+    assert!(!wrong.headers().contains_key(SET_COOKIE));
+}
+
+#[tokio::test]
+async fn everything_is_shown_with_it() {
+    let stand = Stand::new();
+    let cookie = stand.cookie().await;
+    for route in stand.routes() {
+        let shown = stand.get(&route, Some(&cookie)).await;
+        assert_eq!(shown.status(), StatusCode::OK, "{route}");
+        assert_eq!(shown.headers()["cache-control"], "no-store", "{route}");
+        let _ = json_of(shown).await;
+    }
+    let head = stand
+        .get(
+            &format!("/api/v1/sessions/{}", stand.session),
+            Some(&cookie),
+        )
+        .await;
+    let head = json_of(head).await;
+    assert_eq!(head["run"], "guesses");
+    assert_eq!(head["seats"][0]["player"], "alice");
+}
+
+#[tokio::test]
+async fn what_is_not_there_or_not_readable_is_said() {
+    let stand = Stand::new();
+    let cookie = stand.cookie().await;
+    let session = &stand.session;
+    for path in [
+        "/runs/others".to_owned(),
+        "/runs/others/sessions".to_owned(),
+        "/sessions/00".to_owned(),
+        "/nothing".to_owned(),
+        format!("/sessions/{session}/steps?seat=7"),
+        format!("/sessions/{session}/search?q=x&seat=7"),
+        format!("/sessions/{session}/decisions/0/4"),
+    ] {
+        let missing = stand.get(&format!("/api/v1{path}"), Some(&cookie)).await;
+        assert_eq!(missing.status(), StatusCode::NOT_FOUND, "{path}");
+        assert!(json_of(missing).await["error"].is_string(), "{path}");
+    }
+    let path = format!("/api/v1/sessions/{}", stand.unreadable);
+    let unreadable = stand.get(&path, Some(&cookie)).await;
+    assert_eq!(unreadable.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    assert_eq!(json_of(unreadable).await["error"], "the disk is gone");
+}
+
+#[tokio::test]
+async fn every_answer_keeps_browsers_to_this_server() {
+    let stand = Stand::new();
+    for path in [
+        "/",
+        "/runs/guesses",
+        "/sessions/x",
+        "/api/v1/runs",
+        "/assets/none.js",
+    ] {
+        let shown = stand.get(path, None).await;
+        let policy = shown.headers()["content-security-policy"].to_str().unwrap();
+        assert!(policy.starts_with("default-src 'none'"), "{path}: {policy}");
+        assert!(!policy.contains("unsafe"), "{path}: {policy}");
+        assert_eq!(
+            shown.headers()["x-content-type-options"],
+            "nosniff",
+            "{path}"
+        );
+    }
+    let page = stand.get("/runs/guesses", None).await;
+    assert_eq!(page.headers()[CONTENT_TYPE], "text/html; charset=utf-8");
+    let rebound = Request::get("/").header(HOST, "evil.example");
+    let rebound = stand.ask(rebound.body(Body::empty()).unwrap()).await;
+    assert_eq!(rebound.status(), StatusCode::FORBIDDEN);
+}

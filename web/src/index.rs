@@ -1,0 +1,420 @@
+//! What pages list: runs, the cells of their grids with means, and one row per session. Kept in memory,
+//! some 200 bytes a session, and filled while it is looked at. Knows where a record lies by a place
+//! that only its source understands.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use agon_engine::Luck;
+use agon_engine::spec::Settings;
+use agon_report::Session;
+use agon_report::board::Stated;
+use agon_report::viewing::in_words;
+use serde::Serialize;
+
+use crate::query::{SessionQuery, Token};
+
+/// Where a record lies, for its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Which file.
+    pub file: u32,
+    /// Where its line begins, in bytes.
+    pub offset: u64,
+}
+
+/// A run by its number in the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunKey(usize);
+
+/// A run as it is listed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Run {
+    /// Its address below `/runs`.
+    pub run: String,
+    /// Its experiment.
+    pub experiment: String,
+    /// Where its records are, in words.
+    pub place: String,
+    /// How many sessions are known.
+    pub sessions: usize,
+    /// Games that are played in it.
+    pub games: BTreeSet<String>,
+    /// Who plays in it.
+    pub players: BTreeSet<String>,
+    /// Whether any answer came from a simulated model.
+    pub simulated: bool,
+}
+
+/// A cell of a run's grid.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cell {
+    /// Its number in the run.
+    pub cell: u32,
+    /// Its game.
+    pub game: String,
+    /// Its place in the grid.
+    pub setting: Vec<Stated>,
+    /// How many sessions are known.
+    pub sessions: usize,
+    /// Means over its sessions, by measure.
+    pub means: BTreeMap<String, f64>,
+    /// Refused answers in all sessions.
+    pub fouls: u64,
+    /// Asks without an answer in all sessions.
+    pub forfeits: u64,
+}
+
+/// A run with its grid.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunHead {
+    /// The run.
+    pub run: Run,
+    /// Its cells, in the order in which they were met.
+    pub cells: Vec<Cell>,
+    /// Names of all means.
+    pub measures: BTreeSet<String>,
+    /// What has to be said of the numbers.
+    pub notes: Vec<String>,
+}
+
+/// A session as it is listed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SessionRow {
+    /// Its id.
+    pub session: String,
+    /// Its game.
+    pub game: String,
+    /// Its cell in the run.
+    pub cell: u32,
+    /// Its place in the grid.
+    pub setting: Vec<Stated>,
+    /// Which repeat, from 0.
+    pub repeat: u32,
+    /// Place in its series, from 0.
+    pub place: u32,
+    /// Who sat there.
+    pub players: String,
+    /// What seats were paid.
+    pub payoffs: String,
+    /// What has to be said of its numbers.
+    pub notes: String,
+}
+
+/// Some of the sessions that fit.
+#[derive(Debug, Clone, Serialize)]
+pub struct SessionPage {
+    /// In order.
+    pub sessions: Vec<SessionRow>,
+    /// For the next page; null at the end.
+    pub next: Option<String>,
+    /// How many fit.
+    pub total: usize,
+}
+
+/// Payoffs of more seats are left out of a row.
+const MOST_PAYOFFS: usize = 10;
+
+struct Row {
+    session: Arc<str>,
+    cell: u32,
+    luck: Luck,
+    players: Arc<str>,
+    payoffs: Box<str>,
+    notes: Arc<str>,
+    place: Place,
+}
+
+#[derive(Default)]
+struct OfCell {
+    game: String,
+    setting: Vec<Stated>,
+    sessions: usize,
+    sums: BTreeMap<String, (f64, usize)>,
+    fouls: u64,
+    forfeits: u64,
+}
+
+struct OfRun {
+    run: Run,
+    cells: Vec<OfCell>,
+    by_setting: HashMap<String, u32>,
+    rows: Vec<Row>,
+    /// Texts that many rows share.
+    texts: BTreeSet<Arc<str>>,
+    notes: BTreeSet<String>,
+}
+
+/// See the module.
+#[derive(Default)]
+pub struct Index {
+    runs: Vec<OfRun>,
+    /// Where each session is: its run and row.
+    sessions: HashMap<Arc<str>, (RunKey, usize)>,
+}
+
+impl Index {
+    /// Adds a run, without sessions yet. Its address is the experiment's name, with a number when
+    /// that is taken.
+    pub fn add_run(&mut self, experiment: &str, place: String) -> RunKey {
+        let slug = slug(experiment);
+        let numbers = 2..;
+        let mut names =
+            std::iter::once(slug.clone()).chain(numbers.map(|number| format!("{slug}-{number}")));
+        let name = names.find(|name| self.runs.iter().all(|one| one.run.run != *name));
+        self.runs.push(OfRun {
+            run: Run {
+                run: name.unwrap_or_default(),
+                experiment: experiment.to_owned(),
+                place,
+                ..Run::default()
+            },
+            cells: Vec::new(),
+            by_setting: HashMap::new(),
+            rows: Vec::new(),
+            texts: BTreeSet::new(),
+            notes: BTreeSet::new(),
+        });
+        RunKey(self.runs.len() - 1)
+    }
+
+    /// Adds a session of a run; one that is known already is not listed twice.
+    pub fn add(&mut self, key: RunKey, session: &Session, place: Place) {
+        let id: Arc<str> = session.session.as_str().into();
+        if self.sessions.contains_key(&id) {
+            return;
+        }
+        let Some(of_run) = self.runs.get_mut(key.0) else {
+            return;
+        };
+        self.sessions
+            .insert(Arc::clone(&id), (key, of_run.rows.len()));
+        of_run.add(id, session, place);
+    }
+
+    /// Something that has to be said of a run's numbers, such as a line that cannot be read.
+    pub fn note(&mut self, key: RunKey, note: String) {
+        const MOST_NOTES: usize = 20;
+        if let Some(of_run) = self.runs.get_mut(key.0)
+            && of_run.notes.len() < MOST_NOTES
+        {
+            of_run.notes.insert(note);
+        }
+    }
+
+    /// The address of a run that has sessions.
+    pub fn name(&self, key: RunKey) -> Option<String> {
+        let run = &self.runs.get(key.0)?.run;
+        (run.sessions > 0).then(|| run.run.clone())
+    }
+
+    /// All runs that have sessions.
+    pub fn runs(&self) -> Vec<Run> {
+        let runs = self.runs.iter().map(|one| one.run.clone());
+        runs.filter(|run| run.sessions > 0).collect()
+    }
+
+    /// A run with its grid.
+    pub fn run(&self, name: &str) -> Option<RunHead> {
+        let of_run = self.find(name)?;
+        let cells: Vec<Cell> = (0..)
+            .zip(&of_run.cells)
+            .map(|(at, cell)| cell.shown(at))
+            .collect();
+        let measures = cells.iter().flat_map(|cell| cell.means.keys().cloned());
+        Some(RunHead {
+            run: of_run.run.clone(),
+            measures: measures.collect(),
+            notes: of_run.notes.iter().cloned().collect(),
+            cells,
+        })
+    }
+
+    /// Some sessions of a run.
+    pub fn sessions(&self, name: &str, query: &SessionQuery) -> Option<SessionPage> {
+        let of_run = self.find(name)?;
+        let wanted = query.search.trim().to_lowercase();
+        let fits = |row: &Row| {
+            query.cell.is_none_or(|cell| cell == row.cell)
+                && (wanted.is_empty() || of_run.contains(row, &wanted))
+        };
+        let (mut sessions, mut next, mut total) = (Vec::new(), None, 0);
+        for (at, row) in of_run.rows.iter().enumerate().filter(|(_, row)| fits(row)) {
+            total += 1;
+            if at < query.from() {
+                continue;
+            }
+            match sessions.len() < query.count() {
+                true => sessions.push(of_run.shown(row)),
+                false if next.is_none() => next = Some(Token::at(at)),
+                false => {}
+            }
+        }
+        Some(SessionPage {
+            sessions,
+            next,
+            total,
+        })
+    }
+
+    /// The run of a session, and where its record lies.
+    pub fn place(&self, session: &str) -> Option<(&str, Place)> {
+        let (key, row) = self.sessions.get(session)?;
+        let of_run = &self.runs[key.0];
+        Some((&of_run.run.run, of_run.rows[*row].place))
+    }
+
+    /// Other sessions of the same run that met the same luck in other cells.
+    pub fn paired(&self, session: &str) -> Vec<SessionRow> {
+        const MOST: usize = 50;
+        let Some((key, at)) = self.sessions.get(session) else {
+            return Vec::new();
+        };
+        let of_run = &self.runs[key.0];
+        let row = &of_run.rows[*at];
+        let game = &of_run.cells[row.cell as usize].game;
+        let others = of_run.rows.iter().filter(|other| {
+            other.luck == row.luck
+                && other.cell != row.cell
+                && of_run.cells[other.cell as usize].game == *game
+        });
+        others.take(MOST).map(|row| of_run.shown(row)).collect()
+    }
+
+    fn find(&self, name: &str) -> Option<&OfRun> {
+        self.runs.iter().find(|one| one.run.run == name)
+    }
+}
+
+impl OfRun {
+    fn add(&mut self, id: Arc<str>, session: &Session, place: Place) {
+        let cell = self.cell(&session.spec.game, &session.spec.setting);
+        let of_cell = &mut self.cells[cell as usize];
+        of_cell.sessions += 1;
+        of_cell.fouls += u64::from(session.fouls());
+        of_cell.forfeits += u64::from(session.forfeits());
+        let scores = session.scores().into_iter();
+        let scores = scores.map(|(scheme, score)| (format!("score {scheme}"), score));
+        let payoffs = ("mean payoff".to_owned(), session.mean_payoff());
+        for (name, value) in scores
+            .chain([payoffs])
+            .filter(|(_, value)| value.is_finite())
+        {
+            let (sum, count) = of_cell.sums.entry(name).or_default();
+            *sum += value;
+            *count += 1;
+        }
+        self.run.sessions += 1;
+        self.run.simulated |= session.simulated;
+        self.run.games.insert(session.spec.game.clone());
+        let players = session.spec.seats.iter().map(|player| &player.name);
+        for player in players {
+            if !self.run.players.contains(player) {
+                self.run.players.insert(player.clone());
+            }
+        }
+        let row = Row {
+            session: id,
+            cell,
+            luck: session.spec.luck,
+            players: self.shared(session.players()),
+            payoffs: payoffs_of(&session.outcome.payoffs).into(),
+            notes: self.shared(session.notes()),
+            place,
+        };
+        self.rows.push(row);
+    }
+
+    /// The number of a cell; a new one when it has not been met.
+    fn cell(&mut self, game: &str, setting: &Settings) -> u32 {
+        let key = serde_json::to_string(&(game, setting)).unwrap_or_default();
+        let next = self.cells.len() as u32;
+        let cell = *self.by_setting.entry(key).or_insert(next);
+        if cell == next {
+            self.cells.push(OfCell {
+                game: game.to_owned(),
+                setting: in_words(setting),
+                ..OfCell::default()
+            });
+        }
+        cell
+    }
+
+    fn shared(&mut self, text: String) -> Arc<str> {
+        let text: Arc<str> = text.into();
+        if let Some(known) = self.texts.get(&text) {
+            return Arc::clone(known);
+        }
+        self.texts.insert(Arc::clone(&text));
+        text
+    }
+
+    fn contains(&self, row: &Row, wanted: &str) -> bool {
+        let cell = &self.cells[row.cell as usize];
+        let texts = [&*row.session, &row.players, &row.notes, &cell.game].into_iter();
+        let setting = cell.setting.iter().map(|fact| fact.value.as_str());
+        let mut all = texts.chain(setting);
+        all.any(|text| text.to_lowercase().contains(wanted))
+    }
+
+    fn shown(&self, row: &Row) -> SessionRow {
+        let cell = &self.cells[row.cell as usize];
+        SessionRow {
+            session: row.session.to_string(),
+            game: cell.game.clone(),
+            cell: row.cell,
+            setting: cell.setting.clone(),
+            repeat: row.luck.repeat,
+            place: row.luck.place,
+            players: row.players.to_string(),
+            payoffs: row.payoffs.to_string(),
+            notes: row.notes.to_string(),
+        }
+    }
+}
+
+impl OfCell {
+    fn shown(&self, cell: u32) -> Cell {
+        let sums = self.sums.iter();
+        let means = sums.map(|(name, (sum, count))| (name.clone(), sum / *count as f64));
+        Cell {
+            cell,
+            game: self.game.clone(),
+            setting: self.setting.clone(),
+            sessions: self.sessions,
+            means: means.collect(),
+            fouls: self.fouls,
+            forfeits: self.forfeits,
+        }
+    }
+}
+
+/// A name as part of an address.
+fn slug(name: &str) -> String {
+    let letters = name.chars().map(|letter| match letter {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '.' | '_' => letter,
+        _ => '-',
+    });
+    let slug: String = letters.take(100).collect();
+    match slug.trim_matches(['-', '.']) {
+        "" => "run".to_owned(),
+        slug => slug.to_owned(),
+    }
+}
+
+fn payoffs_of(payoffs: &[f64]) -> String {
+    let shown = payoffs.iter().take(MOST_PAYOFFS).map(|payoff| {
+        let rounded = (payoff * 100.0).round() / 100.0;
+        rounded.to_string()
+    });
+    let shown: Vec<String> = shown.collect();
+    let more = if payoffs.len() > MOST_PAYOFFS {
+        ", ..."
+    } else {
+        ""
+    };
+    format!("{}{more}", shown.join(", "))
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

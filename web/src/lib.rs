@@ -1,0 +1,18 @@
+//! Pages that show runs and sessions: an HTTP API under `/api/v1`, and the front end in `ui`, whose
+//! build is part of the binary. Reads what it is given through [`Source`]; it knows no files, no
+//! coordinator and no gateway, and changes nothing. Wired by the command line (`agon view`).
+
+mod api;
+mod assets;
+mod entrance;
+mod headers;
+mod index;
+mod library;
+mod query;
+mod refusal;
+pub mod sweeps;
+
+pub use api::router;
+pub use entrance::Entrance;
+pub use index::{Index, Place, Run, RunKey};
+pub use library::{Calls, Library, Source};

@@ -1,0 +1,150 @@
+//! Sessions by id, read through a source and kept while they are looked at: a few parsed records, and
+//! the calls of their models made again.
+
+use std::sync::Arc;
+
+use agon_engine::record::StoredRecord;
+use agon_report::viewing::Viewing;
+use futures_util::future::BoxFuture;
+use parking_lot::{Mutex, RwLock};
+use serde_json::Value;
+
+use crate::index::{Index, Place};
+use crate::refusal::Refusal;
+
+/// Parsed records that are kept.
+const MOST_KEPT: usize = 6;
+
+/// Every call of a session's models, by seat and index, as JSON.
+pub type Calls = Vec<Value>;
+
+/// Where records come from.
+pub trait Source: Send + Sync + 'static {
+    /// The line of a record. May block.
+    ///
+    /// # Errors
+    /// It cannot be read; says why.
+    fn line(&self, place: Place) -> Result<String, String>;
+
+    /// The calls that a record's models were sent, made again, with what each took.
+    fn calls(
+        &self,
+        place: Place,
+        record: Arc<StoredRecord>,
+    ) -> BoxFuture<'static, Result<Calls, String>>;
+}
+
+/// See the module.
+pub struct Library {
+    /// What is listed.
+    pub index: RwLock<Index>,
+    source: Arc<dyn Source>,
+    viewings: Kept<Viewing>,
+    calls: Kept<Calls>,
+}
+
+impl Library {
+    /// One of sessions that a source has; nothing is listed yet.
+    pub fn new(source: Arc<dyn Source>) -> Self {
+        Self {
+            index: RwLock::new(Index::default()),
+            source,
+            viewings: Kept::default(),
+            calls: Kept::default(),
+        }
+    }
+
+    /// The run of a session and where it lies.
+    fn place(&self, session: &str) -> Result<(String, Place), Refusal> {
+        let index = self.index.read();
+        let (run, place) = index
+            .place(session)
+            .ok_or_else(|| Refusal::Missing(format!("session {session}")))?;
+        Ok((run.to_owned(), place))
+    }
+
+    /// A session step by step, and its run.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub async fn viewing(&self, session: &str) -> Result<(String, Arc<Viewing>), Refusal> {
+        let (run, place) = self.place(session)?;
+        if let Some(known) = self.viewings.get(session) {
+            return Ok((run, known));
+        }
+        let source = Arc::clone(&self.source);
+        let read = tokio::task::spawn_blocking(move || {
+            let line = source.line(place)?;
+            let record: StoredRecord =
+                serde_json::from_str(&line).map_err(|error| error.to_string())?;
+            Ok::<_, String>(Viewing::new(Arc::new(record)))
+        });
+        let viewing = read
+            .await
+            .map_err(|error| error.to_string())
+            .and_then(|read| read);
+        let viewing = Arc::new(viewing.map_err(Refusal::Unreadable)?);
+        self.viewings.put(session, Arc::clone(&viewing));
+        Ok((run, viewing))
+    }
+
+    /// The line of a session's record.
+    ///
+    /// # Errors
+    /// As [`Library::viewing`].
+    pub async fn line(&self, session: &str) -> Result<String, Refusal> {
+        let (_, place) = self.place(session)?;
+        let source = Arc::clone(&self.source);
+        let read = tokio::task::spawn_blocking(move || source.line(place)).await;
+        let line = read
+            .map_err(|error| error.to_string())
+            .and_then(|read| read);
+        line.map_err(Refusal::Unreadable)
+    }
+
+    /// The calls of a session's models.
+    ///
+    /// # Errors
+    /// As [`Library::viewing`].
+    pub async fn calls(&self, session: &str) -> Result<Arc<Calls>, Refusal> {
+        if let Some(known) = self.calls.get(session) {
+            return Ok(known);
+        }
+        let (_, place) = self.place(session)?;
+        let (_, viewing) = self.viewing(session).await?;
+        let calls = self.source.calls(place, Arc::clone(viewing.record()));
+        let calls = Arc::new(calls.await.map_err(Refusal::Unreadable)?);
+        self.calls.put(session, Arc::clone(&calls));
+        Ok(calls)
+    }
+}
+
+/// The last few things that were looked at, by session.
+struct Kept<T>(Mutex<Vec<(String, Arc<T>)>>);
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+}
+
+impl<T> Kept<T> {
+    /// One that is kept; it goes last now.
+    fn get(&self, session: &str) -> Option<Arc<T>> {
+        let mut kept = self.0.lock();
+        let at = kept.iter().position(|(known, _)| known == session)?;
+        let found = kept.remove(at);
+        let value = Arc::clone(&found.1);
+        kept.push(found);
+        Some(value)
+    }
+
+    fn put(&self, session: &str, value: Arc<T>) {
+        let mut kept = self.0.lock();
+        kept.retain(|(known, _)| known != session);
+        if kept.len() == MOST_KEPT {
+            kept.remove(0);
+        }
+        kept.push((session.to_owned(), value));
+    }
+}

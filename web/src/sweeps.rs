@@ -1,0 +1,133 @@
+//! Experiments that are being played: how each stands, told to pages as it changes, and what people may
+//! do about them. What happens to an experiment is the business of whoever implements [`Sweeps`].
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::future::BoxFuture;
+use futures_util::{Stream, stream};
+use serde::{Deserialize, Serialize};
+use tokio::sync::{OwnedSemaphorePermit, watch};
+
+/// Between two tellings of one page; the latest state wins.
+const TELL_EVERY: Duration = Duration::from_millis(250);
+
+/// How often a silent stream shows that it lives.
+const ALIVE_EVERY: Duration = Duration::from_secs(15);
+
+/// How an experiment stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// Sessions are played or wait for a place.
+    Running,
+    /// It waits for somebody to resume it.
+    Paused,
+    /// Somebody has ended it.
+    Cancelled,
+    /// Nothing is left to play.
+    Done,
+}
+
+/// An experiment that is or was played.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Sweep {
+    /// Its name.
+    pub experiment: String,
+    /// Whose it is.
+    pub team: String,
+    /// How it stands.
+    pub state: State,
+    /// Why, where it does not go on by itself.
+    pub reason: Option<String>,
+    /// All its sessions.
+    pub sessions: u64,
+    /// Finished.
+    pub done: u64,
+    /// Being played.
+    pub running: u64,
+    /// Not begun.
+    pub waiting: u64,
+    /// Of which nothing will come unless somebody tries them again.
+    pub set_aside: u64,
+    /// Workers that are connected.
+    pub workers: Option<u64>,
+    /// Sessions per minute, over the last half minute.
+    pub per_minute: Option<f64>,
+    /// Seconds until its end at this speed.
+    pub seconds_left: Option<f64>,
+    /// Calls of all experiments that wait for quota.
+    pub waiting_for_quota: Option<u64>,
+    /// What it has cost, in dollars.
+    pub cost: Option<f64>,
+    /// What it may cost, in dollars.
+    pub budget: Option<f64>,
+    /// Why sessions were set aside, and how many.
+    pub faults: Vec<SweepFault>,
+    /// Its sessions' address below `/runs`, once one of them is finished.
+    pub run: Option<String>,
+}
+
+/// Sessions that were set aside for one reason.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SweepFault {
+    /// Why.
+    pub reason: String,
+    /// How many.
+    pub sessions: u64,
+    /// Some of them, by id.
+    pub examples: Vec<String>,
+}
+
+/// What somebody may do about an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// Play nothing more of it.
+    Cancel,
+    /// Go on after a pause.
+    Resume,
+    /// Try again what was set aside.
+    Retry,
+}
+
+/// All experiments, by name, each as it stands.
+pub type States = Arc<Vec<Sweep>>;
+
+/// Experiments that are being played.
+pub trait Sweeps: Send + Sync + 'static {
+    /// All of them, as they stand at any time.
+    fn states(&self) -> watch::Receiver<States>;
+
+    /// Does something about one.
+    ///
+    /// # Errors
+    /// It is refused; says why.
+    fn act(&self, experiment: String, action: Action) -> BoxFuture<'static, Result<(), String>>;
+}
+
+/// Tells all states at once, and again whenever they have changed, a few times a second at the most.
+/// Holds its place among all streams until the page goes away.
+pub(crate) fn tell(
+    states: watch::Receiver<States>,
+    place: OwnedSemaphorePermit,
+) -> Sse<impl Stream<Item = Told>> {
+    let told = stream::unfold(
+        (states, true, place),
+        |(mut states, is_first, place)| async move {
+            if !is_first {
+                tokio::time::sleep(TELL_EVERY).await;
+                // Whoever knew the states is gone, and with it this stream.
+                states.changed().await.ok()?;
+            }
+            let now = Arc::clone(&states.borrow_and_update());
+            let event = Event::default().event("sweeps").json_data(&*now);
+            Some((Ok(event.unwrap_or_default()), (states, false, place)))
+        },
+    );
+    Sse::new(told).keep_alive(KeepAlive::new().interval(ALIVE_EVERY))
+}
+
+type Told = Result<Event, Infallible>;

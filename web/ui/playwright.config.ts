@@ -1,0 +1,16 @@
+// How the tests of the pages run: in the browser of the system, against the mock.
+
+import { defineConfig } from "@playwright/test";
+
+export default defineConfig({
+  testDir: "tests",
+  fullyParallel: true,
+  reporter: [["list"]],
+  timeout: 30_000,
+  use: {
+    launchOptions: {
+      executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+      args: ["--no-sandbox"],
+    },
+  },
+});

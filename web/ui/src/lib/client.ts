@@ -1,0 +1,99 @@
+// Typed calls to /api/v1. It keeps no answers; a 401 sends the reader to the sign-in page.
+
+import { access } from "./access.svelte";
+import type { Decision, Run, RunHead, Session, SessionPage, Steps, Sweep } from "./api";
+
+/** A call that failed, with a sentence for the reader. */
+export class CallError extends Error {
+  constructor(
+    readonly status: number,
+    sentence: string,
+  ) {
+    super(sentence);
+  }
+}
+
+type Query = Record<string, string | number | null | undefined>;
+
+export const listRuns = async (signal: AbortSignal) =>
+  (await get<{ runs: Run[] }>(["runs"], {}, signal)).runs;
+
+/** Null where nothing can be played. */
+export const listSweeps = async (signal: AbortSignal) =>
+  (await get<{ sweeps: Sweep[] | null }>(["sweeps"], {}, signal)).sweeps;
+
+/** Does something about an experiment that is being played. */
+export async function actOn(experiment: string, action: "cancel" | "resume" | "retry"): Promise<void> {
+  const path = ["sweeps", experiment, action].map(encodeURIComponent).join("/");
+  const response = await call(`/api/v1/${path}`, { method: "POST" });
+  if (!response.ok) throw await failure(response);
+}
+
+export const readRun = (run: string, signal: AbortSignal) => get<RunHead>(["runs", run], {}, signal);
+
+export const listSessions = (
+  run: string,
+  query: { cell: string | null; search: string | null; cursor: string | null; count: number },
+  signal: AbortSignal,
+) => get<SessionPage>(["runs", run, "sessions"], query, signal);
+
+export const readSession = (session: string, signal: AbortSignal) =>
+  get<Session>(["sessions", session], {}, signal);
+
+export const readSteps = (
+  session: string,
+  query: { from: number; count: number; seat: number | null },
+  signal: AbortSignal,
+) => get<Steps>(["sessions", session, "steps"], query, signal);
+
+export const readDecision = (session: string, seat: number, index: number, signal: AbortSignal) =>
+  get<Decision>(["sessions", session, "decisions", String(seat), String(index)], {}, signal);
+
+export const searchSession = (
+  session: string,
+  query: { q: string; seat: number | null },
+  signal: AbortSignal,
+) => get<{ steps: number[] }>(["sessions", session, "search"], query, signal);
+
+/** Exchanges an access token for a cookie, which the server sets. */
+export async function enter(token: string): Promise<void> {
+  const response = await call("/api/v1/enter", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ token }),
+  });
+  if (response.status === 401) throw new CallError(401, "This token is not valid.");
+  if (!response.ok) throw await failure(response);
+}
+
+async function get<T>(path: string[], query: Query, signal: AbortSignal): Promise<T> {
+  const url = new URL(`/api/v1/${path.map(encodeURIComponent).join("/")}`, location.origin);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined && value !== "") url.searchParams.set(name, String(value));
+  }
+  const response = await call(url, { signal });
+  if (response.status === 401) {
+    access.isSignedOut = true;
+    throw new CallError(401, "Please sign in.");
+  }
+  if (!response.ok) throw await failure(response);
+  return (await response.json()) as T;
+}
+
+async function call(url: URL | string, options: RequestInit): Promise<Response> {
+  try {
+    return await fetch(url, { ...options, credentials: "same-origin" });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new CallError(0, "The server does not respond.");
+  }
+}
+
+async function failure(response: Response): Promise<CallError> {
+  const body: unknown = await response.json().catch(() => null);
+  const sentence =
+    typeof body === "object" && body !== null && "error" in body && typeof body.error === "string"
+      ? body.error
+      : `The server answered with status ${response.status}.`;
+  return new CallError(response.status, sentence);
+}

@@ -1,0 +1,90 @@
+// The address: which page it names and its query, kept with the History API.
+
+/** Browsers refuse more than a few changes of the address per second. */
+const REPLACE_AFTER_MS = 200;
+
+export type Route =
+  | { page: "runs" }
+  | { page: "run"; run: string }
+  | { page: "session"; session: string }
+  | { page: "none" };
+
+class Router {
+  #url = $state.raw(new URL(location.href));
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  path = $derived(this.#url.pathname);
+  query = $derived(this.#url.searchParams);
+
+  start(): void {
+    addEventListener("popstate", () => {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+      this.#url = new URL(location.href);
+    });
+    addEventListener("pagehide", () => this.#write());
+    document.addEventListener("click", (event) => this.#onClick(event));
+  }
+
+  go(href: string): void {
+    this.#write();
+    const url = new URL(href, location.origin);
+    history.pushState(null, "", url);
+    const isOtherPage = url.pathname !== this.#url.pathname;
+    this.#url = url;
+    if (isOtherPage) scrollTo(0, 0);
+  }
+
+  /** Changes the query without a new entry in the history; null takes a name away. */
+  replace(changes: Record<string, string | null>): void {
+    const url = new URL(this.#url);
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === null || value === "") url.searchParams.delete(name);
+      else url.searchParams.set(name, value);
+    }
+    if (url.href === this.#url.href) return;
+    this.#url = url;
+    this.#timer ??= setTimeout(() => this.#write(), REPLACE_AFTER_MS);
+  }
+
+  #write(): void {
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    history.replaceState(history.state, "", this.#url);
+  }
+
+  #onClick(event: MouseEvent): void {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    if (!link || link.target || link.hasAttribute("download")) return;
+    if (link.origin !== location.origin || link.hash) return;
+    event.preventDefault();
+    this.go(link.href);
+  }
+}
+
+export const router = new Router();
+
+export function routeOf(path: string): Route {
+  const parts = path.split("/").filter((part) => part !== "");
+  const [first, second, ...rest] = parts;
+  if (first === undefined) return { page: "runs" };
+  if (second === undefined || rest.length > 0) return { page: "none" };
+  if (first === "runs") return { page: "run", run: decoded(second) };
+  if (first === "sessions") return { page: "session", session: decoded(second) };
+  return { page: "none" };
+}
+
+export const runPath = (run: string) => `/runs/${encodeURIComponent(run)}`;
+
+export const sessionPath = (session: string) => `/sessions/${encodeURIComponent(session)}`;
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}

@@ -1,0 +1,14 @@
+// Starts the page. A token in the address is exchanged for a cookie before anything is shown.
+
+import { mount } from "svelte";
+import App from "./App.svelte";
+import { takeLinkToken } from "./lib/access.svelte";
+import { enter } from "./lib/client";
+import { router } from "./lib/router.svelte";
+
+const token = takeLinkToken();
+// A token that is refused needs no message here: the first call then leads to the sign-in page.
+if (token !== null) await enter(token).catch(() => undefined);
+router.start();
+const place = document.getElementById("app");
+if (place) mount(App, { target: place });

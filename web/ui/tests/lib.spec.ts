@@ -1,0 +1,46 @@
+// The functions without a page: hostile text, and moving through steps.
+
+import { expect, test } from "@playwright/test";
+import { listed, letter } from "../src/lib/format";
+import { matching, target, turnAt } from "../src/lib/moves";
+import { beginning, oneLine, shown } from "../src/lib/text";
+
+test("invisible characters are shown by their code points", () => {
+  expect(shown("a\u202Eb\u0000c\u{E0041}d\uFEFF")).toBe("a[U+202E]b[U+0000]c[U+E0041]d[U+FEFF]");
+  expect(shown("half \uD800 pair")).toBe("half [U+D800] pair");
+  expect(shown("one\r\ntwo\rthree")).toBe("one\ntwo[U+000D]three");
+});
+
+test("ordinary text stays as it is", () => {
+  const text = "tab\tline\nnaïve, 你好, שלום, 👩\u200D🚀";
+  expect(shown(text)).toBe(text);
+});
+
+test("a cut does not split a surrogate pair", () => {
+  expect(beginning("ab👍", 3)).toBe("ab");
+  expect(beginning("ab👍", 4)).toBe("ab👍");
+  expect(oneLine("one\n two", 5)).toBe("one…");
+});
+
+test("moves stay inside the session and follow the turns", () => {
+  const turns = [2, 5, 9];
+  expect([0, 1, 2, 4, 5, 9, 20].map((step) => turnAt(turns, step))).toEqual([-1, -1, 0, 0, 1, 2, 2]);
+  expect(target("previous", 0, 11, turns)).toBe(0);
+  expect(target("next", 11, 11, turns)).toBe(11);
+  expect(target("next turn", 0, 11, turns)).toBe(2);
+  expect(target("next turn", 9, 11, turns)).toBe(11);
+  expect(target("previous turn", 7, 11, turns)).toBe(5);
+  expect(target("previous turn", 5, 11, turns)).toBe(2);
+  expect(target("previous turn", 1, 11, turns)).toBe(0);
+});
+
+test("a compared session is at the same place of the same turn", () => {
+  const one = { turns: [1, 4, 8], steps: 12 };
+  const other = { turns: [2, 4, 10], steps: 11 };
+  expect([0, 1, 3, 4, 7, 8, 11].map((at) => matching(at, one, other))).toEqual([0, 2, 3, 4, 7, 10, 10]);
+});
+
+test("seats have letters and lists read as a sentence", () => {
+  expect([0, 25, 26, 52].map(letter)).toEqual(["A", "Z", "AA", "BA"]);
+  expect(listed(["A", "B", "C"])).toBe("A, B and C");
+});

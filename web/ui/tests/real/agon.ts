@@ -1,0 +1,81 @@
+// The real binary for tests of pages: runs, servers of models, and the address that a command prints.
+// The binary is named by AGON, by default the debug build.
+
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+
+const AGON = process.env.AGON ?? join(import.meta.dirname, "../../../../target/debug/agon");
+
+/** A folder of its own, and the processes that were started in it. */
+export class Stand {
+  readonly folder = mkdtempSync(join(tmpdir(), "agon-pages-"));
+  readonly #started: ChildProcess[] = [];
+  readonly #servers: Server[] = [];
+
+  /** Runs a command to its end; its standard output. */
+  async agon(...words: string[]): Promise<string> {
+    // Servers of models live in this process, so it must not wait idly.
+    return (await promisify(execFile)(AGON, words, { cwd: this.folder })).stdout;
+  }
+
+  write(name: string, text: string): string {
+    writeFileSync(join(this.folder, name), text);
+    return name;
+  }
+
+  /** Starts a command, and waits for a line that fits; what stands in its first group. */
+  async start(pattern: RegExp, ...words: string[]): Promise<string> {
+    const child = spawn(AGON, words, { cwd: this.folder, stdio: ["ignore", "pipe", "pipe"] });
+    this.#started.push(child);
+    const said: string[] = [];
+    return new Promise((resolve, reject) => {
+      for (const stream of [child.stdout, child.stderr]) {
+        createInterface({ input: stream }).on("line", (line) => {
+          said.push(line);
+          const found = pattern.exec(line)?.[1];
+          if (found !== undefined) resolve(found);
+        });
+      }
+      child.on("exit", (code) => {
+        reject(new Error(`agon ${words.join(" ")} ended with ${code}:\n${said.join("\n")}`));
+      });
+    });
+  }
+
+  /** Serves a model that answers with what `reply` gives. */
+  async model(reply: () => string): Promise<string> {
+    const server = createServer((request, response) => {
+      request.resume().on("end", () => {
+        const message = { role: "assistant", content: reply() };
+        const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+        response.setHeader("Content-Type", "application/json");
+        response.end(JSON.stringify({ model: "m", choices: [{ index: 0, message, finish_reason: "stop" }], usage }));
+      });
+    });
+    this.#servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("no port");
+    return `http://127.0.0.1:${address.port}/v1`;
+  }
+
+  close(): void {
+    for (const child of this.#started) {
+      child.removeAllListeners("exit");
+      child.kill("SIGKILL");
+    }
+    for (const server of this.#servers) server.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** What a command prints that serves pages: their address with the access token. */
+export const PAGES = /(http:\/\/127\.0\.0\.1:\d+\/#token=\w+)/;
+
+/** The address of pages without the token. */
+export const originOf = (address: string) => new URL(address).origin;
