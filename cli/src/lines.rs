@@ -146,11 +146,26 @@ fn collect(
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
                 if fits(&name) {
-                    found.push(entry.path());
+                    match regular(entry.path()) {
+                        Ok(file) => found.push(file),
+                        Err(fault) => faults.push(fault),
+                    }
                 }
             }
             Err(error) => faults.push(LineError::of(folder, error)),
         }
+    }
+}
+
+/// A file that was found in a folder, if it is one: nobody writes into a pipe that lies there.
+///
+/// # Errors
+/// It is a pipe, a device or a socket, or leads nowhere.
+pub fn regular(path: PathBuf) -> Result<PathBuf, LineError> {
+    match fs::metadata(&path) {
+        Ok(found) if found.is_file() => Ok(path),
+        Ok(_) => Err(LineError::of(&path, "not a regular file; left out")),
+        Err(error) => Err(LineError::of(&path, error)),
     }
 }
 

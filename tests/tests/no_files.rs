@@ -148,3 +148,40 @@ fn templates_are_files_of_their_own_folder() {
         );
     }
 }
+
+#[test]
+fn records_in_folders_are_read_only_if_they_are_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, ended) = runs::run_in(folder.path(), &runs::rule_bidders("piped", 1, ""), &[]);
+    drop(ended);
+    let pipes = folder.path().join("pipes");
+    fs::create_dir(&pipes).unwrap();
+    pipe(&pipes.join("records.jsonl"));
+    pipe(&pipes.join("more.jsonl"));
+    let (out, pipes) = (out.display().to_string(), pipes.display().to_string());
+    for command in [
+        &["show", "--results"][..],
+        &["report"],
+        &["leaderboard"],
+        &["export", "-o", &format!("{pipes}/tables")],
+        &["import", "--name", "piped"],
+        &["replay"],
+        &["verify"],
+        &["view", "--listen", "127.0.0.1:0"],
+    ] {
+        let ended = run(&[command, &[&pipes]].concat());
+        assert!(matches!(ended.code, Some(1..=3)), "{command:?}: {ended:?}");
+        let said = format!("{}{}", ended.out, ended.err);
+        // Some say only that there is nothing.
+        let expected = match command[0] {
+            "show" => "no finished sessions",
+            "verify" => "no records",
+            _ => "not a regular file",
+        };
+        assert!(said.contains(expected), "{command:?}: {said}");
+    }
+    // What lies beside a pipe is read all the same.
+    pipe(&Path::new(&out).join("other.jsonl"));
+    let shown = run(&["report", &out]).expect_code(0);
+    assert!(shown.out.contains("english_auction"), "{}", shown.out);
+}

@@ -110,7 +110,10 @@ impl RecordFiles {
                     if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                         folders.push(path);
                     } else if is_of_records(&name.to_string_lossy()) {
-                        files.push(path);
+                        match lines::regular(path) {
+                            Ok(file) => files.push(file),
+                            Err(fault) => self.shown.push(Err(fault)),
+                        }
                     }
                 }
             }
