@@ -2,6 +2,10 @@
 //! or in a markup language. Knows what each of them must escape. Below every table; the command
 //! line chooses one.
 
+use std::borrow::Cow;
+
+use agon_outlets::lines;
+
 /// How tables and sentences are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
@@ -24,10 +28,15 @@ impl Layout {
         }
     }
 
-    /// A text in which nothing is markup.
+    /// A text in which nothing is markup; in a markup language nothing turns or hides what stands
+    /// beside it either. Terminals have an outlet of their own.
     pub fn escaped(self, text: &str) -> String {
-        let mut escaped = String::with_capacity(text.len());
-        for one in text.chars() {
+        let shown: Cow<'_, str> = match self {
+            Self::Text(_) => text.into(),
+            Self::Markdown | Self::Latex | Self::Html => lines(text).to_string().into(),
+        };
+        let mut escaped = String::with_capacity(shown.len());
+        for one in shown.chars() {
             match self.escape(one) {
                 Some(escape) => escaped.push_str(escape),
                 None => escaped.push(one),
@@ -103,5 +112,12 @@ mod tests {
         assert!(latex.contains("\\textbackslash{}input\\{x\\}"), "{latex}");
         assert!(latex.ends_with("$\\pm$"));
         assert_eq!(Layout::Text(80).escaped(hostile), hostile);
+        let turning = "ab\u{202e}cd\u{1b}[31m\u{200f}";
+        for layout in [Layout::Markdown, Layout::Latex, Layout::Html] {
+            let escaped = layout.escaped(turning);
+            let speaks = |one: char| one.is_control() || "\u{202e}\u{200f}".contains(one);
+            assert!(!escaped.contains(speaks), "{escaped:?}");
+            assert!(escaped.contains("202e"), "{escaped:?}");
+        }
     }
 }

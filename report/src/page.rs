@@ -5,7 +5,6 @@
 mod sessions;
 
 use agon_figures::page_style;
-use agon_outlets::lines;
 
 use crate::layout::Layout;
 
@@ -68,7 +67,7 @@ impl Page {
 
 /// Text in which nothing is markup and nothing moves what stands beside it.
 fn harmless(text: &str) -> String {
-    Layout::Html.escaped(&lines(text).to_string())
+    Layout::Html.escaped(text)
 }
 
 /// Text that opens on demand.
