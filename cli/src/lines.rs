@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use agon_engine::extent::{Bounds, Extent};
+use agon_engine::extent::{Extent, RECORD};
 use agon_outlets::InLine as _;
 use flate2::bufread::GzDecoder;
 
@@ -14,14 +14,6 @@ use crate::storage;
 
 /// What a file starts with when it is gzipped, whatever its name.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-
-/// The most that a line may hold. The longest records of ours have a few megabytes; parsed, the
-/// largest line takes some hundred megabytes.
-const LINE: Bounds = Bounds {
-    bytes: 32 * 1024 * 1024,
-    values: 2_000_000,
-    tables: 300_000,
-};
 
 /// What a compressed file may unpack to, besides [`MOST_RATIO`]: a longer one is read in seconds no
 /// more, and can be unpacked by whoever means it.
@@ -238,10 +230,10 @@ pub fn whole(path: &Path) -> Result<String, LineError> {
     let fault = |reason: String| LineError::of(path, reason);
     let reader = open(path).map_err(|error| fault(error.to_string()))?;
     let mut bytes = Vec::new();
-    let read = reader.take(LINE.bytes + 1).read_to_end(&mut bytes);
+    let read = reader.take(RECORD.bytes + 1).read_to_end(&mut bytes);
     read.map_err(|error| fault(error.to_string()))?;
-    if bytes.len() as u64 > LINE.bytes {
-        let most = LINE.bytes;
+    if bytes.len() as u64 > RECORD.bytes {
+        let most = RECORD.bytes;
         return Err(fault(format!("the file is longer than {most} bytes")));
     }
     text(bytes).map_err(|why| fault(format!("the file {why}")))
@@ -249,7 +241,7 @@ pub fn whole(path: &Path) -> Result<String, LineError> {
 
 /// Bytes as text, if they hold no more than a record may.
 fn text(bytes: Vec<u8>) -> Result<String, String> {
-    let within = Extent::of_json(&bytes).within(&LINE);
+    let within = Extent::of_json(&bytes).within(&RECORD);
     within.map_err(|error| format!("is no record of a game: {error}"))?;
     String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())
 }
@@ -389,7 +381,7 @@ impl Lines {
     fn next_text(&mut self) -> Result<Option<String>, String> {
         let mut bytes = Vec::new();
         // One more, for the line break.
-        let mut bounded = self.reader.by_ref().take(LINE.bytes + 1);
+        let mut bounded = self.reader.by_ref().take(RECORD.bytes + 1);
         let read = bounded
             .read_until(b'\n', &mut bytes)
             .map_err(|error| error.to_string())?;
@@ -399,8 +391,8 @@ impl Lines {
         }
         if bytes.last() == Some(&b'\n') {
             bytes.pop();
-        } else if read as u64 > LINE.bytes {
-            let most = LINE.bytes;
+        } else if read as u64 > RECORD.bytes {
+            let most = RECORD.bytes;
             return Err(format!(
                 "the line is longer than {most} bytes, and no record of a game is"
             ));

@@ -18,6 +18,15 @@ pub struct Extent {
 /// The most that a text may hold.
 pub type Bounds = Extent;
 
+/// The most that the record of one session may hold: whoever plays one stops there, and nobody
+/// reads a longer one. The longest that are played have a few megabytes; parsed, the largest takes
+/// some hundred megabytes.
+pub const RECORD: Bounds = Bounds {
+    bytes: 32 * 1024 * 1024,
+    values: 2_000_000,
+    tables: 300_000,
+};
+
 /// A bound that a text exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub struct TooLarge {
@@ -33,6 +42,13 @@ impl fmt::Display for TooLarge {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, found, most } = self;
         write!(out, "it has {found} {what}, and {most} are the most")
+    }
+}
+
+impl TooLarge {
+    /// How much of it was found before the count ended.
+    pub fn found(&self) -> u64 {
+        self.found
     }
 }
 

@@ -20,5 +20,5 @@ pub mod sealed_bid_auction;
 pub mod second_price_auction;
 mod shared;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 pub mod water_allocation;

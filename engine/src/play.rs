@@ -10,11 +10,18 @@ use std::sync::Arc;
 use crate::ask::{Action, Answer, Ask, Foul, Seat};
 use crate::chance::{Chance, Generator};
 use crate::event::EventLog;
+use crate::extent::{Bounds, RECORD, TooLarge};
 use crate::game::{Game, OutsideStep, State};
 use crate::measures::Measures;
 use crate::moves::Move;
 use crate::rule_player::RulePlayer;
 use crate::view::View;
+
+mod produced;
+#[cfg(test)]
+mod tests;
+
+use produced::Produced;
 
 /// A session in progress.
 pub struct Play {
@@ -27,6 +34,9 @@ pub struct Play {
     missing: usize,
     moves: Vec<Move>,
     turn: u32,
+    produced: Produced,
+    most: Bounds,
+    overflow: Option<TooLarge>,
 }
 
 /// A rule player with its own luck.
@@ -65,8 +75,19 @@ pub enum Reaction {
 impl Play {
     /// Starts a session. `rule_players` has one entry per seat: the rule player there,
     /// or `None` where answers come from outside. Plays on by itself until an
-    /// outside answer is needed.
+    /// outside answer is needed, as far as a record goes.
     pub fn start(
+        game: Arc<dyn Game>,
+        chance: Chance,
+        rule_players: Vec<Option<Box<dyn RulePlayer>>>,
+    ) -> Self {
+        Self::start_within(&RECORD, game, chance, rule_players)
+    }
+
+    /// As [`Self::start`], of a session that may produce only so much. Beyond that it has
+    /// ended, with an [`Self::overflow`].
+    pub fn start_within(
+        most: &Bounds,
         game: Arc<dyn Game>,
         mut chance: Chance,
         rule_players: Vec<Option<Box<dyn RulePlayer>>>,
@@ -92,8 +113,11 @@ impl Play {
             missing: 0,
             moves: Vec::new(),
             turn: 0,
+            produced: Produced::default(),
+            most: *most,
+            overflow: None,
         };
-        play.open_turn();
+        play.go_on();
         play.run();
         play
     }
@@ -106,9 +130,15 @@ impl Play {
             .map(|(ask, _)| ask)
     }
 
-    /// Whether the game has ended.
+    /// Whether the session has ended: its game has, or it has produced too much.
     pub fn is_finished(&self) -> bool {
-        self.state.asks().is_empty()
+        self.state.asks().is_empty() || self.overflow.is_some()
+    }
+
+    /// What there is too much of, in a session that has produced more than it may. It has no
+    /// result.
+    pub fn overflow(&self) -> Option<TooLarge> {
+        self.overflow
     }
 
     /// Hands in an outside seat's answer, or the foul that reading its reply
@@ -221,7 +251,7 @@ impl Play {
         }
     }
 
-    /// Hands the answers to the game and opens the next turn.
+    /// Hands the answers to the game and goes on.
     fn close_turn(&mut self) {
         let mut answers = Vec::with_capacity(self.open.len());
         for (ask, reply) in self.state.asks().iter().zip(self.open.drain(..)) {
@@ -239,7 +269,17 @@ impl Play {
         }
         self.state
             .advance(&answers, &mut self.chance, &mut self.log);
-        self.open_turn();
+        self.go_on();
+    }
+
+    /// Opens the next turn, unless there is too much already.
+    fn go_on(&mut self) {
+        let (events, draws) = (self.log.all(), self.chance.draws());
+        self.produced.count(&self.moves, events, draws);
+        self.overflow = self.produced.extent.within(&self.most).err();
+        if self.overflow.is_none() {
+            self.open_turn();
+        }
     }
 
     /// Lets rule players answer the open asks and counts what is left.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::ask::{Ask, Foul, Seat};
 use crate::chance::Chance;
+use crate::extent::{Bounds, RECORD, TooLarge};
 use crate::game::{Game, ParameterError};
 use crate::play::{Play, Reaction};
 use crate::record::{StoredMove, StoredRecord};
@@ -29,6 +30,14 @@ pub const STRATEGY: &str = "strategy";
 /// The game, a parameter or a strategy does not exist, or the spec was made for
 /// other rules.
 pub fn open(spec: &SessionSpec) -> Result<Play, OpenError> {
+    open_within(&RECORD, spec)
+}
+
+/// As [`open`], of a session that may produce only so much.
+///
+/// # Errors
+/// The same.
+pub fn open_within(most: &Bounds, spec: &SessionSpec) -> Result<Play, OpenError> {
     let registration = registry::find(&spec.game).map_err(OpenError::Game)?;
     let have = versions::rules(registration.info.rules_version);
     if spec.rules_version != have {
@@ -42,7 +51,7 @@ pub fn open(spec: &SessionSpec) -> Result<Play, OpenError> {
     let game = (registration.build)(&spec.params)
         .map_err(OpenError::Game)?
         .game;
-    open_with(game, spec)
+    start(most, game, spec)
 }
 
 /// Starts a session of a game that was built already; only the spec's seats and
@@ -51,6 +60,10 @@ pub fn open(spec: &SessionSpec) -> Result<Play, OpenError> {
 /// # Errors
 /// The seats do not fit the game, or a strategy does not exist.
 pub fn open_with(game: Arc<dyn Game>, spec: &SessionSpec) -> Result<Play, OpenError> {
+    start(&RECORD, game, spec)
+}
+
+fn start(most: &Bounds, game: Arc<dyn Game>, spec: &SessionSpec) -> Result<Play, OpenError> {
     let (seats, players) = (game.seats(), spec.seats.len());
     if seats != players {
         return Err(OpenError::Seats { seats, players });
@@ -59,7 +72,8 @@ pub fn open_with(game: Arc<dyn Game>, spec: &SessionSpec) -> Result<Play, OpenEr
     let rule_players = players
         .map(|(seat, player)| rule_player_at(&*game, seat, player))
         .collect::<Result<_, _>>()?;
-    Ok(Play::start(game, Chance::seeded(spec.luck), rule_players))
+    let chance = Chance::seeded(spec.luck);
+    Ok(Play::start_within(most, game, chance, rule_players))
 }
 
 /// Why a session cannot be opened.
@@ -154,7 +168,7 @@ pub fn feed(play: &mut Play, moves: &[StoredMove]) -> Result<(), AgainError> {
             hand_in(play, &ask, made)?;
         }
     }
-    Ok(())
+    play.overflow().map_or(Ok(()), |much| Err(much.into()))
 }
 
 /// Why a stored session cannot be played again.
@@ -163,6 +177,9 @@ pub enum AgainError {
     /// Its spec cannot be opened.
     #[error("the session cannot be opened")]
     Open(#[from] OpenError),
+    /// It comes to more than a record may hold.
+    #[error("the session is too large for a record")]
+    TooLarge(#[from] TooLarge),
     /// An ask is open that the record has no move for.
     #[error("turn {turn}: the record has no move of seat {seat}")]
     Missing {

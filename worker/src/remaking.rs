@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_agents::{Mind, Thought};
+use agon_engine::extent::Bounds;
 use agon_engine::record::StoredRecord;
 use agon_engine::{RecordedDecision, Seat};
 use agon_service_kit::tasks::Tasks;
@@ -29,7 +30,13 @@ pub struct Remade {
 
 /// Every decision of a record, by seat and index. Where this program asks anything else than
 /// what was recorded, the calls from there on are missing or not the same.
-pub async fn remake(tasks: &Tasks, stored: StoredRecord, library: Library) -> Vec<Remade> {
+/// The play may produce only as much as `most`, what the record's line holds.
+pub async fn remake(
+    tasks: &Tasks,
+    stored: StoredRecord,
+    most: &Bounds,
+    library: Library,
+) -> Vec<Remade> {
     let keyed = stored.decisions.into_iter();
     let decisions: BTreeMap<(Seat, u32), RecordedDecision> = keyed
         .map(|decision| ((decision.seat, decision.index), decision))
@@ -50,6 +57,7 @@ pub async fn remake(tasks: &Tasks, stored: StoredRecord, library: Library) -> Ve
         carried: stored.carried,
         library,
         minds: Box::new(minds),
+        most: *most,
         given_up: CancellationToken::new(),
     };
     // How it ends is the business of verification.

@@ -10,6 +10,7 @@ mod tests;
 pub use actor::{SessionPlan, run};
 
 use agon_engine::Record;
+use agon_engine::extent::TooLarge;
 
 use crate::mind::{DecisionUsage, Usage};
 
@@ -31,6 +32,8 @@ pub enum SessionEnd {
     BudgetSpent(String),
     /// It can never be played as it is written.
     Impossible(String),
+    /// It produces more than its record may hold.
+    TooLarge(TooLarge),
     /// It was planned with other rules or prompts than this program has.
     Unplayable(String),
     /// A seat panicked: a fault of the program, worth another try elsewhere.

@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use agon_agents::{Agent, AgentError, PromptLibrary};
+use agon_engine::extent::Bounds;
 use agon_engine::series::{self, HandoverError};
-use agon_engine::session::{OpenError, open};
+use agon_engine::session::{OpenError, open_within};
 use agon_engine::{Carried, Play, PlayerKind, SessionSpec};
 
 /// The library of templates that a session is played with.
@@ -60,7 +61,8 @@ impl SetupError {
     }
 }
 
-/// Builds the session, with what its players took along, and plays it up to its first outside ask.
+/// Builds the session, with what its players took along, and plays it up to its first outside ask,
+/// as far as the bounds of what it may produce go.
 ///
 /// # Errors
 /// The spec cannot be played by this program.
@@ -68,10 +70,11 @@ pub fn set_up(
     spec: &SessionSpec,
     carried: Option<&Carried>,
     library: &PromptLibrary,
+    most: &Bounds,
 ) -> Result<Table, SetupError> {
     check_prompts(spec, library)?;
     series::check(spec, carried).map_err(SetupError::Handover)?;
-    let play = open(spec).map_err(|source| SetupError::Open {
+    let play = open_within(most, spec).map_err(|source| SetupError::Open {
         game: spec.game.clone(),
         source,
     })?;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use agon_agents::Mind;
 use agon_engine::Seat;
+use agon_engine::extent::{Extent, TooLarge};
 use agon_engine::record::{RecordError, StoredRecord};
 use agon_service_kit::tasks::Tasks;
 use tokio_util::sync::CancellationToken;
@@ -34,6 +35,15 @@ pub enum VerifyError {
         session: String,
         /// Why.
         reason: String,
+    },
+    /// Playing it again was stopped when it had produced more than the record holds.
+    #[error("session {session} differs: played again it does not end where its record does")]
+    Shorter {
+        /// The session's id.
+        session: String,
+        /// What there is too much of.
+        #[source]
+        much: TooLarge,
     },
     /// Playing it again gives other bytes.
     #[error("session {session} differs at byte {at}: recorded \"{recorded}\", played \"{played}\"")]
@@ -83,6 +93,8 @@ pub async fn verify(tasks: &Tasks, line: &str, library: Library) -> Result<(), V
         carried: stored.carried,
         library,
         minds: Box::new(minds),
+        // All that the play produces stands in the line.
+        most: Extent::of_json(line.as_bytes()),
         given_up: CancellationToken::new(),
     };
     let played = match session::run(tasks.clone(), plan).await {
@@ -92,6 +104,7 @@ pub async fn verify(tasks: &Tasks, line: &str, library: Library) -> Result<(), V
         | SessionEnd::Impossible(reason)
         | SessionEnd::Unplayable(reason)
         | SessionEnd::Crashed(reason) => Err(reason),
+        SessionEnd::TooLarge(much) => return Err(VerifyError::Shorter { session, much }),
         SessionEnd::GivenUp => Err("given up".to_owned()),
     };
     let played = played.map_err(|reason| VerifyError::NotPlayable {

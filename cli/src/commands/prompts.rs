@@ -10,6 +10,7 @@ use agon_agent_gateway::GatewayConfig;
 use agon_agents::settings::{DEFAULT_AGENT, DEFAULT_PROMPT};
 use agon_agents::{AGENTS, PromptLibrary, templates_of};
 use agon_coordinator::experiment::{ExperimentFile, expand};
+use agon_engine::extent::RECORD;
 use agon_engine::record::StoredRecord;
 use agon_engine::registry;
 use agon_engine::spec::Settings;
@@ -184,7 +185,8 @@ async fn show_example(text: &str, library: &PromptLibrary) -> Result<(), Failure
     };
     let line = play(&checked).await?;
     let record = StoredRecord::from_line(&line).map_err(Failure::surroundings)?;
-    let remade = remake(&Tasks::new(), record.clone(), Arc::new(library.clone())).await;
+    let library = Arc::new(library.clone());
+    let remade = remake(&Tasks::new(), record.clone(), &RECORD, library).await;
     let choice = Choice {
         seat: Some(0),
         below: Some(SHOWN),

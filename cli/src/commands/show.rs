@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use agon_engine::extent::Extent;
 use agon_engine::names::among;
 use agon_engine::record::StoredRecord;
 use agon_engine::{Luck, Seat};
@@ -257,7 +258,8 @@ async fn show_prompts(arguments: &Show, found: &Found) -> Result<(), Failure> {
     let file = found.file.as_deref().unwrap_or(Path::new(""));
     let library = templates::played_with(arguments.templates.as_deref(), file)?;
     let tasks = Tasks::new();
-    let remade = remake(&tasks, record.clone(), Arc::new(library)).await;
+    let most = Extent::of_json(found.line.as_bytes());
+    let remade = remake(&tasks, record.clone(), &most, Arc::new(library)).await;
     let telemetry = found
         .file
         .as_deref()

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use agon_engine::extent::Extent;
 use agon_engine::record::StoredRecord;
 use agon_service_kit::tasks::Tasks;
 use agon_web::{Calls, Place, Source};
@@ -84,8 +85,13 @@ impl Source for Files {
         Box::pin(async move {
             let file = file?;
             let library = templates::played_with(None, &file).map_err(|error| error.to_string())?;
-            let tasks = Tasks::new();
-            let remade = remake(&tasks, StoredRecord::clone(&record), Arc::new(library)).await;
+            let (again, offset) = (file.clone(), place.offset);
+            let line = tokio::task::spawn_blocking(move || lines::at(&again, offset)).await;
+            let line = line.map_err(|error| error.to_string())?;
+            let line = line.map_err(|error| error.to_string())?;
+            let most = Extent::of_json(line.text.as_bytes());
+            let (tasks, library) = (Tasks::new(), Arc::new(library));
+            let remade = remake(&tasks, StoredRecord::clone(&record), &most, library).await;
             let made = tokio::task::spawn_blocking(move || {
                 let telemetry = telemetry(&file, &record);
                 calls::of(&Prompts::new(&record, &remade, telemetry.as_ref()))

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use agon_agents::{Mind, MindError};
+use agon_engine::extent::Bounds;
 use agon_engine::{Carried, Seat, SessionSpec};
 use agon_service_kit::tasks::{Tasks, panic_message, with_causes};
 use tokio::sync::mpsc;
@@ -31,6 +32,8 @@ pub struct SessionPlan {
     pub library: Library,
     /// Makes the mind of a seat, writing into the journal.
     pub minds: Box<dyn Fn(Seat, Arc<Journal>) -> Arc<dyn Mind> + Send>,
+    /// The most that it may produce.
+    pub most: Bounds,
     /// Ends the session without a record.
     pub given_up: CancellationToken,
 }
@@ -41,7 +44,7 @@ pub async fn run(tasks: Tasks, plan: SessionPlan) -> SessionEnd {
     if plan.given_up.is_cancelled() {
         return SessionEnd::GivenUp;
     }
-    let set_up = || setup::set_up(&plan.spec, plan.carried.as_ref(), &plan.library);
+    let set_up = || setup::set_up(&plan.spec, plan.carried.as_ref(), &plan.library, &plan.most);
     match catch_unwind(AssertUnwindSafe(set_up)) {
         Ok(Ok(table)) => SessionActor::start(&tasks, plan, table).run().await,
         Ok(Err(error)) if error.is_of_versions() => SessionEnd::Unplayable(with_causes(&error)),
@@ -112,7 +115,8 @@ impl SessionActor {
                     }
                     Effect::Finish => return self.finish(),
                     Effect::Fail(error) => return self.fail(error),
-                    Effect::Crash(reason) => return self.crash(reason),
+                    Effect::Overflow(much) => return self.stop(SessionEnd::TooLarge(much)),
+                    Effect::Crash(reason) => return self.stop(SessionEnd::Crashed(reason)),
                 }
             }
             let reported = tokio::select! {
@@ -140,9 +144,10 @@ impl SessionActor {
         }
     }
 
-    fn crash(self, reason: String) -> SessionEnd {
+    /// Ends it while seats may still be waiting for answers.
+    fn stop(self, end: SessionEnd) -> SessionEnd {
         self.given_up.cancel();
-        SessionEnd::Crashed(reason)
+        end
     }
 
     fn fail(self, error: MindError) -> SessionEnd {

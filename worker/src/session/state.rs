@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use agon_agents::{MindError, Note, Verdict};
+use agon_engine::extent::TooLarge;
 use agon_engine::view::SeenEvent;
 use agon_engine::{
     Ask, Foul, Play, Reaction, Record, RecordedDecision, Seat, SeatNote, SessionSpec, View,
@@ -33,6 +34,8 @@ pub(super) enum Effect {
     Finish,
     /// Stop without a record.
     Fail(MindError),
+    /// Stop: the game has produced more than a record may hold.
+    Overflow(TooLarge),
     /// Stop: the program itself is at fault.
     Crash(String),
 }
@@ -129,6 +132,9 @@ impl SessionState {
 
     /// Asks whoever is to move and has not been asked, or ends the game.
     fn ask_next(&mut self) -> Vec<Effect> {
+        if let Some(much) = self.play.overflow() {
+            return vec![Effect::Overflow(much)];
+        }
         if self.play.is_finished() {
             return self.close();
         }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agon_agents::{Mind, MindError, PromptLibrary, Reply, Thought};
+use agon_engine::extent::{Extent, RECORD};
 use agon_engine::spec::Settings;
 use agon_engine::{
     Carried, FoulKind, Luck, PlayerKind, PlayerSpec, RecordedDecision, Seat, SessionSpec, registry,
@@ -133,6 +134,7 @@ async fn play_on(
         carried,
         library,
         minds: Box::new(minds),
+        most: RECORD,
         given_up,
     };
     run(Tasks::new(), plan).await
@@ -448,4 +450,48 @@ async fn a_record_verifies_and_a_changed_one_does_not() {
     let cut = &line[..line.len() / 2];
     let fault = verify(&tasks, cut, library).await.unwrap_err();
     assert!(matches!(fault, VerifyError::Unreadable(_)), "{fault}");
+}
+
+#[tokio::test]
+async fn a_session_that_is_too_large_for_a_record_ends_without_one() {
+    for (models, rules) in [(0, 1000), (1, 999)] {
+        let played = play(
+            spec(models, rules, 10_000),
+            CancellationToken::new(),
+            |_, _| async { guess(5) }.boxed(),
+        );
+        match played.await {
+            SessionEnd::TooLarge(much) => {
+                assert!(much.to_string().contains("2000000 are the most"), "{much}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A short record that tells of a long session: it is played no further than it is long.
+#[tokio::test]
+async fn a_record_whose_moves_are_cut_off_is_refused_without_playing_on() {
+    let short = play(spec(0, 1000, 1), CancellationToken::new(), |_, _| {
+        async { guess(5) }.boxed()
+    });
+    let short = record(short.await);
+    let long = spec(0, 1000, 10_000);
+    for moves in [Vec::new(), short.moves.clone()] {
+        let forged = agon_engine::Record {
+            session: long.id(),
+            spec: long.clone(),
+            moves,
+            ..short.clone()
+        };
+        let line = forged.to_line().unwrap();
+        let library = Arc::new(PromptLibrary::builtin());
+        let fault = verify(&Tasks::new(), &line, library).await.unwrap_err();
+        let VerifyError::Shorter { much, .. } = &fault else {
+            panic!("{fault}");
+        };
+        // One turn beyond what the line holds, at most.
+        let most = Extent::of_json(line.as_bytes()).values + 10 * 1000;
+        assert!(much.found() <= most, "{much}");
+    }
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use agon_agents::Mind;
+use agon_engine::extent::{RECORD, TooLarge};
 use agon_engine::{Seat, SessionSpec};
 use agon_proto::packed::pack;
 use agon_proto::v1::{FailureKind, Lease};
@@ -89,6 +90,7 @@ impl Try {
             carried,
             library,
             minds: Box::new(minds),
+            most: RECORD,
             given_up: self.stop,
         };
         let begun = Instant::now();
@@ -159,10 +161,15 @@ fn outcome(
             ("budget_spent", failed(FailureKind::BudgetSpent, reason))
         }
         SessionEnd::Impossible(reason) => ("impossible", Err(impossible(reason))),
+        SessionEnd::TooLarge(much) => ("too_large", Err(impossible(too_large(&much)))),
         SessionEnd::Unplayable(reason) => ("unplayable", failed(FailureKind::Unplayable, reason)),
         SessionEnd::Crashed(reason) => ("crashed", failed(FailureKind::Crashed, reason)),
         SessionEnd::GivenUp => ("given_up", Err(Outcome::GivenUp)),
     }
+}
+
+fn too_large(much: &TooLarge) -> String {
+    format!("the session is too large for a record: {much}; play fewer rounds or seats")
 }
 
 fn impossible(reason: String) -> Outcome {

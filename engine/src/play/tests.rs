@@ -1,0 +1,105 @@
+//! Claims about how much a play produces, and where it stops.
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::Play;
+use crate::ask::{Action, Foul, FoulKind};
+use crate::chance::{Chance, Luck};
+use crate::extent::{Bounds, Extent, RECORD};
+use crate::games::testing::{game, opened, rule_player};
+use crate::registry;
+
+fn all_rules(name: &str, params: serde_json::Value, strategy: &str, most: &Bounds) -> Play {
+    let game = game(name, params);
+    let players = (0..game.seats())
+        .map(|seat| Some(rule_player(&*game, strategy, json!({}), seat)))
+        .collect();
+    Play::start_within(most, game, Chance::seeded(Luck::new(4, 0)), players)
+}
+
+/// What a list of this has as JSON, apart from an empty one.
+fn extent(list: &[impl Serialize]) -> Extent {
+    if list.is_empty() {
+        return Extent::default();
+    }
+    Extent::of_json(&serde_json::to_vec(list).unwrap())
+}
+
+fn written(play: &Play) -> Extent {
+    let parts = [
+        extent(play.moves()),
+        extent(play.log().all()),
+        extent(play.chance().draws()),
+    ];
+    let sum = |of: fn(&Extent) -> u64| parts.iter().map(of).sum();
+    Extent {
+        bytes: sum(|part| part.bytes),
+        values: sum(|part| part.values),
+        tables: sum(|part| part.tables),
+    }
+}
+
+#[test]
+fn what_is_counted_is_what_is_written_in_every_game() {
+    for registration in registry::GAMES {
+        let name = &*registration.info.name;
+        for strategy in ["equilibrium", "random"] {
+            let play = all_rules(name, json!({}), strategy, &RECORD);
+            assert!(play.is_finished() && play.overflow().is_none(), "{name}");
+            let (counted, written) = (play.produced.extent, written(&play));
+            assert_eq!(counted.values, written.values, "{name}, {strategy}");
+            assert_eq!(counted.tables, written.tables, "{name}, {strategy}");
+            assert!(counted.bytes <= written.bytes, "{name}, {strategy}");
+            assert!(counted.bytes * 5 > written.bytes, "{name}, {strategy}");
+        }
+    }
+}
+
+#[test]
+fn fouls_and_forfeits_are_counted_as_they_are_written() {
+    let mut play = opened("guess_two_thirds", json!({"players": 2, "rounds": 2}));
+    for number in [7, 8] {
+        let foul = Foul::new(FoulKind::Unreadable, "say a \"number\"");
+        while !play.moves().iter().any(|made| made.forfeited) && play.waiting().next().is_some() {
+            play.answer(0, Err(foul.clone()));
+            if !play.waiting().any(|ask| ask.seat == 0) {
+                break;
+            }
+        }
+        play.answer(0, Ok(Action::Integer(number)));
+        play.answer(1, Ok(Action::Integer(number)));
+    }
+    assert!(play.is_finished());
+    assert!(play.moves()[0].forfeited);
+    let (counted, written) = (play.produced.extent, written(&play));
+    assert_eq!(
+        (counted.values, counted.tables),
+        (written.values, written.tables)
+    );
+    assert!(counted.bytes <= written.bytes);
+}
+
+#[test]
+fn a_play_stops_with_the_turn_that_is_too_much() {
+    let params = json!({"players": 1000, "rounds": 10_000});
+    let most = Bounds {
+        tables: 1_500,
+        ..RECORD
+    };
+    let play = all_rules("guess_two_thirds", params, "equilibrium", &most);
+    assert_eq!(play.moves().len(), 2000);
+    assert!(play.is_finished());
+    assert_eq!(play.waiting().count(), 0);
+    assert_eq!(play.awaited_step(), None);
+    let much = play.overflow().unwrap().to_string();
+    assert_eq!(much, "it has 2008 tables, and 1500 are the most");
+}
+
+#[test]
+fn no_play_goes_on_beyond_what_a_record_may_hold() {
+    let params = json!({"players": 1000, "rounds": 10_000});
+    let play = all_rules("guess_two_thirds", params, "equilibrium", &RECORD);
+    assert!(play.overflow().is_some());
+    assert!(written(&play).tables < RECORD.tables + 2_000);
+}
