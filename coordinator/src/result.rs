@@ -3,6 +3,7 @@
 //! the service of workers.
 
 use agon_engine::SessionId;
+use agon_engine::extent::{Extent, RECORD, TooLarge};
 use agon_engine::record::{RecordError, StoredRecord};
 use agon_proto::packed::unpack;
 use bytes::Bytes;
@@ -16,6 +17,9 @@ pub enum ResultFault {
     /// Not one gzip member with one line of UTF-8, as records are kept.
     #[error("the {0} is not one line of text, packed with gzip")]
     NotOneLine(&'static str),
+    /// The record holds more than any may.
+    #[error("the record is too large: {0}; play fewer rounds or seats, or have shorter replies")]
+    TooLarge(TooLarge),
     /// The record cannot be read.
     #[error("{}", agon_service_kit::tasks::with_causes(.0))]
     Record(#[source] RecordError),
@@ -37,6 +41,8 @@ pub enum ResultFault {
 /// It is no result of this session.
 pub fn check(session: &str, record: Bytes, telemetry: Bytes) -> Result<SessionResult, ResultFault> {
     let line = unpack(&record).ok_or(ResultFault::NotOneLine("record"))?;
+    let within = Extent::of_json(line.as_bytes()).within(&RECORD);
+    within.map_err(ResultFault::TooLarge)?;
     let parsed = StoredRecord::from_line(&line).map_err(ResultFault::Record)?;
     is_of(session, parsed.session)?;
     let told = unpack(&telemetry).ok_or(ResultFault::NotOneLine("telemetry"))?;
@@ -68,5 +74,27 @@ fn is_of(session: &str, found: SessionId) -> Result<(), ResultFault> {
     match found.as_str() == session {
         true => Ok(()),
         false => Err(ResultFault::OtherSession(found)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_proto::packed::pack;
+
+    use super::*;
+
+    #[test]
+    fn a_record_that_nobody_could_read_is_refused_with_its_size_before_it_is_parsed() {
+        let numbers = "1,".repeat(2_100_000);
+        for (line, said) in [
+            (format!("[{numbers}1]"), "2000000 are the most"),
+            (format!("\"{}\"", "x".repeat(40 << 20)), "33554432 are the most"),
+        ] {
+            let fault = check("id", pack(&line), pack("{}")).unwrap_err();
+            assert!(matches!(fault, ResultFault::TooLarge(_)));
+            assert!(fault.to_string().contains(said), "{fault}");
+        }
+        let fault = check("id", pack("{}"), pack("{}")).unwrap_err();
+        assert!(matches!(fault, ResultFault::Record(_)));
     }
 }

@@ -24,12 +24,14 @@ mod info;
 mod outside;
 mod registration;
 mod setup;
+mod size;
 
 pub use info::{FactNames, GameInfo, Timing};
 pub use outside::{OutsideState, OutsideStep};
 pub(crate) use registration::read;
 pub use registration::{Built, Game, Registration};
 pub use setup::Setup;
+pub use size::usual_extent;
 
 /// The parameters of a game: the number of players, `players`, the fouls forgiven per ask,
 /// `foul_allowance`, and whatever else there is to set. Games in this crate list theirs in
@@ -101,6 +103,12 @@ pub trait Rules: Parameters {
     /// unless the game tends to end early.
     fn usual_asks_per_seat(&self) -> u32 {
         self.asks_per_seat()
+    }
+
+    /// About how many values of a record one ask leaves behind, with its part of the events and
+    /// draws; rather more than less.
+    fn values_per_ask(&self) -> u64 {
+        size::VALUES_PER_ASK
     }
 
     /// Smallest and largest payoff that a seat can have at the end, when every

@@ -6,6 +6,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use agon_engine::extent::RECORD;
+use agon_engine::game::usual_extent;
 use agon_engine::names::among;
 use agon_engine::registry::{self, Built, Registration};
 use agon_engine::spec::prompts::{self, joint_version};
@@ -218,6 +220,7 @@ impl Checking<'_> {
             );
             return None;
         };
+        self.length(&*built.game, &seats);
         if !self.sound {
             return None;
         }
@@ -262,6 +265,22 @@ impl Checking<'_> {
              players and parameters are given"
         );
         self.fault(at, message);
+    }
+
+    /// Refuses a session that no record has room for.
+    fn length(&mut self, game: &dyn Game, seats: &[PlayerSpec]) {
+        let models = seats
+            .iter()
+            .filter(|player| player.kind == PlayerKind::Model);
+        let Err(much) = usual_extent(game, models.count()).within(&RECORD) else {
+            return;
+        };
+        let (asks, seats) = (game.usual_asks_per_seat(), seats.len());
+        let message = format!(
+            "the record of a session of {seats} seats with {asks} moves each would be too long, by \
+             estimate {much}; play fewer rounds or seats"
+        );
+        self.fault(&TreePath::root().key("params"), message);
     }
 
     fn setting(&self) -> Settings {

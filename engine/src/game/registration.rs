@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::size::VALUES_PER_ASK;
 use super::{Equilibrium, GameInfo, ParameterError, Rules, State};
 use crate::ask::Seat;
 use crate::chance::Chance;
@@ -31,6 +32,11 @@ pub trait Game: Send + Sync {
     /// Asks that one seat gets in a usual session.
     fn usual_asks_per_seat(&self) -> u32 {
         self.asks_per_seat()
+    }
+
+    /// About how many values of a record one ask leaves behind.
+    fn values_per_ask(&self) -> u64 {
+        VALUES_PER_ASK
     }
 
     /// Smallest and largest payoff of a seat.
@@ -70,6 +76,10 @@ impl<R: Rules> Game for Arc<R> {
 
     fn usual_asks_per_seat(&self) -> u32 {
         R::usual_asks_per_seat(self)
+    }
+
+    fn values_per_ask(&self) -> u64 {
+        R::values_per_ask(self)
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {

@@ -90,6 +90,11 @@ impl Rules for BattleParams {
         self.max_turns.div_ceil(self.players as u32)
     }
 
+    /// Every turn lists the players who are left.
+    fn values_per_ask(&self) -> u64 {
+        12 + 3 * self.players as u64
+    }
+
     fn payoff_bounds(&self) -> (f64, f64) {
         (0.0, 1.0)
     }

@@ -202,6 +202,11 @@ impl Rules for EnglishAuctionParams {
         theory::usual_asks(self)
     }
 
+    /// Every round of bids and every item has events of its own.
+    fn values_per_ask(&self) -> u64 {
+        32
+    }
+
     fn payoff_bounds(&self) -> (f64, f64) {
         theory::payoff_bounds(self)
     }

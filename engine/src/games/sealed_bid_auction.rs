@@ -117,6 +117,11 @@ impl Rules for AuctionParams {
         ]
     }
 
+    /// Values are drawn, and told with the bids.
+    fn values_per_ask(&self) -> u64 {
+        18
+    }
+
     /// From paying the largest bid for the smallest valuation to paying nothing
     /// for the largest.
     fn payoff_bounds(&self) -> (f64, f64) {

@@ -199,6 +199,11 @@ impl Rules for WaterParams {
         ]
     }
 
+    /// Every resident has a health, a balance and a bid, told and drawn.
+    fn values_per_ask(&self) -> u64 {
+        28
+    }
+
     fn payoff_bounds(&self) -> (f64, f64) {
         (0.0, 1.0)
     }

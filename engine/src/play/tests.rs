@@ -7,6 +7,7 @@ use super::Play;
 use crate::ask::{Action, Foul, FoulKind};
 use crate::chance::{Chance, Luck};
 use crate::extent::{Bounds, Extent, RECORD};
+use crate::game::usual_extent;
 use crate::games::testing::{game, opened, rule_player};
 use crate::registry;
 
@@ -102,4 +103,51 @@ fn no_play_goes_on_beyond_what_a_record_may_hold() {
     let play = all_rules("guess_two_thirds", params, "equilibrium", &RECORD);
     assert!(play.overflow().is_some());
     assert!(written(&play).tables < RECORD.tables + 2_000);
+}
+
+/// Rounds and seats as far as each game has them; `None` where it has fewer seats.
+fn long_session(name: &str, players: usize) -> Option<Play> {
+    let registration = registry::find(name).unwrap();
+    let with_rounds = json!({"players": players, "rounds": 20});
+    let params = [with_rounds, json!({"players": players})];
+    let params = params.into_iter().find(|params| {
+        let settings = serde_json::from_value(params.clone()).unwrap();
+        (registration.build)(&settings).is_ok()
+    });
+    Some(all_rules(name, params?, "equilibrium", &RECORD))
+}
+
+#[test]
+fn no_session_of_the_usual_length_holds_more_than_was_estimated() {
+    let mut estimated = 0;
+    for registration in registry::GAMES {
+        let name = &*registration.info.name;
+        for play in [3, 10, 40, 200]
+            .into_iter()
+            .filter_map(|n| long_session(name, n))
+        {
+            let game = play.game();
+            let usual = u64::from(game.usual_asks_per_seat()) * game.seats() as u64;
+            if play.moves().len() as u64 > usual {
+                continue;
+            }
+            let (mut written, estimate) = (written(&play), usual_extent(&**game, 0));
+            if name == "judging" {
+                // Its texts stand in the spec, whose length is bounded by itself.
+                written.bytes = 0;
+            }
+            let within = written.within(&estimate);
+            assert!(within.is_ok(), "{name} with {}: {within:?}", game.seats());
+            estimated += 1;
+        }
+    }
+    assert!(estimated > 30, "{estimated}");
+}
+
+#[test]
+fn every_answer_from_outside_adds_to_the_estimate() {
+    let game = game("guess_two_thirds", json!({"players": 10, "rounds": 5}));
+    let (rules, models) = (usual_extent(&*game, 0), usual_extent(&*game, 10));
+    assert!(models.values > rules.values && models.bytes > rules.bytes);
+    assert!(rules.within(&RECORD).is_ok());
 }

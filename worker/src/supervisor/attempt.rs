@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use agon_agents::Mind;
-use agon_engine::extent::{RECORD, TooLarge};
+use agon_engine::extent::{Extent, RECORD, TooLarge};
 use agon_engine::{Seat, SessionSpec};
 use agon_proto::packed::pack;
 use agon_proto::v1::{FailureKind, Lease};
@@ -106,6 +106,9 @@ impl Try {
 
 /// A result as it is handed in.
 fn packed(record: &str, telemetry: &str) -> Outcome {
+    if let Err(much) = Extent::of_json(record.as_bytes()).within(&RECORD) {
+        return impossible(too_large(&much));
+    }
     let record = pack(record);
     if record.len() > LARGEST_MESSAGE_BYTES - ENVELOPE_BYTES {
         let size = record.len() / (1024 * 1024);
@@ -169,7 +172,10 @@ fn outcome(
 }
 
 fn too_large(much: &TooLarge) -> String {
-    format!("the session is too large for a record: {much}; play fewer rounds or seats")
+    format!(
+        "the session is too large for a record: {much}; play fewer rounds or seats, or have shorter \
+         replies"
+    )
 }
 
 fn impossible(reason: String) -> Outcome {

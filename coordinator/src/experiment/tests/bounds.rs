@@ -128,6 +128,24 @@ fn refused() -> Vec<(&'static str, String, &'static str)> {
             "the players of 10 seats would have 9.5 MiB, and a session's spec has 1.0 MiB at most",
         ),
         (
+            "a session of ten million moves",
+            random(
+                "",
+                "seats = [{ player = \"subject\", count = 1000 }]\nparams.rounds = 10000",
+            ),
+            "a session of 1000 seats with 10000 moves each would be too long, by estimate it has \
+             1082000000 bytes, and 33554432 are the most; play fewer rounds or seats",
+        ),
+        (
+            "rounds that a grid varies",
+            random(
+                "",
+                "seats = [{ player = \"subject\", count = 500 }]\n[games.grid]\n\
+                 \"params.rounds\" = [5, 2000]",
+            ),
+            "a session of 500 seats with 2000 moves each would be too long",
+        ),
+        (
             "a persona at 1000 seats",
             file(
                 "",
