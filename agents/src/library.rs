@@ -20,6 +20,7 @@ use crate::agent::AgentError;
 
 mod budget;
 mod filters;
+mod operands;
 mod scan;
 
 /// Raised whenever the code of this crate changes what is sent to a model, or how
@@ -50,8 +51,8 @@ static BUILT_IN_LIBRARY: LazyLock<PromptLibrary> = LazyLock::new(|| {
 const SHARED: &str = "shared/";
 
 /// Instructions that one rendering may take: in a short game the longest built-in template
-/// takes less than a twentieth of it.
-const FUEL: u64 = 100_000;
+/// takes less than a fortieth of it.
+const FUEL: u64 = 200_000;
 
 /// Depth of includes, which count 10 each, and nested blocks; built-in templates stay
 /// under 30.

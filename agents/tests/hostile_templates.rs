@@ -21,6 +21,8 @@ const PATH: &str = "shared/answer.j2";
 
 const TOKENS: &str = "more than 100 words and signs";
 const KEPT: &str = "the values that the template keeps";
+const WEIGHED: &str = "the values that operators work on";
+const IN_ALL: &str = "in every game";
 const FILTERED: &str = "the values that filters are given";
 
 /// A chain that a template has room for, and no block may have.
@@ -32,6 +34,7 @@ fn chain(before: &str, link: &str, after: &str) -> String {
 fn hostile() -> Vec<(String, &'static str)> {
     let mut all = nested();
     all.extend(refused().map(|(text, fault)| (text.to_owned(), fault)));
+    all.extend(laborious());
     all.extend(large().map(|(text, fault)| (text.to_owned(), fault)));
     all
 }
@@ -172,7 +175,7 @@ fn large() -> [(&'static str, &'static str); 14] {
         ),
         (
             "{% set r = range(900) %}{% for a in r %}{% for b in r %}{% if r ~ r ~ r ~ r == a %}{% endif %}{% endfor %}{% endfor %}",
-            "fuel",
+            WEIGHED,
         ),
         (
             "{% set a = range(999)|join %}{% for b in range(900) %}{{ a ~ a }}{% endfor %}",
@@ -190,6 +193,92 @@ fn large() -> [(&'static str, &'static str); 14] {
         (
             "{% include \"shared/answer.j2\" ignore missing %}{% include \"shared/answer.j2\" %}",
             "recursion",
+        ),
+    ]
+}
+
+/// A text of 52,000 letters under the name `d`, and what is done with it 999 times.
+fn long_text(each: &str) -> String {
+    format!(
+        "{{% set a = range(999)|join %}}{{% set b = a ~ a ~ a ~ a ~ a ~ a %}}{{% set d = b ~ b ~ b %}}\
+         {{% for c in range(999) %}}{each}{{% endfor %}}"
+    )
+}
+
+/// A list of 999 numbers under the name `a`, and what is done with it 999 times.
+fn long_list(each: &str) -> String {
+    format!("{{% set a = range(999) %}}{{% for c in a %}}{each}{{% endfor %}}")
+}
+
+/// Operators on large values, each in one step.
+fn laborious() -> Vec<(String, &'static str)> {
+    let ten = |block: &str| format!("{{% if {block} %}}{{% endif %}}").repeat(10);
+    let literal = "x".repeat(20_000);
+    vec![
+        (long_text(&ten("d[::-1]")), WEIGHED),
+        (long_text(&ten("d[::-1][::-1][::-1][::-1]")), WEIGHED),
+        (long_text(&ten("d[1:]")), WEIGHED),
+        (long_text(&ten("d == d[:]")), WEIGHED),
+        (long_text(&ten("d ~ c == d")), WEIGHED),
+        (long_text(&ten("d < d ~ d")), WEIGHED),
+        (long_text(&ten("\"z\" in d")), WEIGHED),
+        (long_text(&ten("\"z\" not in d")), WEIGHED),
+        (long_text(&ten("d is endingwith(d)")), WEIGHED),
+        (long_text(&ten("d is startingwith d")), WEIGHED),
+        (long_text(&ten("{d: d}")), WEIGHED),
+        (long_text(&ten("{\"k\": 1}[d] is defined")), WEIGHED),
+        (long_text(&ten("loop.changed(d)")), WEIGHED),
+        (long_text(&ten("not d != d")), WEIGHED),
+        (long_text(&ten("d[c + 40000]")), WEIGHED),
+        (long_text(&ten("d[-1][0]")), WEIGHED),
+        (long_text(&ten("d.40000")), WEIGHED),
+        (long_text(&ten("[d][0][-1]")), WEIGHED),
+        (
+            format!(
+                "{{% set z = range(999)[::-1] %}}{}",
+                long_list(&ten("z[998]"))
+            ),
+            WEIGHED,
+        ),
+        (long_text(&ten("(d if d >= d else d)[::2]")), WEIGHED),
+        (
+            long_text("{% include [d, d, d, d, d, d] ignore missing %}"),
+            WEIGHED,
+        ),
+        (long_list(&ten("-1 in a")), WEIGHED),
+        (long_list(&ten("a == a[::-1]")), WEIGHED),
+        (long_list(&ten("(a + a)[5:] == 1")), WEIGHED),
+        (
+            long_list(&ten("[[a, a], [a, a]] == [[a, a], [a, 1]]")),
+            WEIGHED,
+        ),
+        (
+            long_list("{% for e in a if e not in a %}{% endfor %}"),
+            WEIGHED,
+        ),
+        (
+            long_list("{% for e in a[::-1] + a[1:] if false %}{% endfor %}"),
+            KEPT,
+        ),
+        (
+            format!(
+                "{{% for c in range(999) %}}{}{{% endfor %}}",
+                ten(&format!("\"{literal}\"[::-1]")).replace(&literal, &literal[..2_000])
+            ),
+            IN_ALL,
+        ),
+        (
+            format!(
+                "{{% for c in range(999) %}}{{% if \"{literal}\" == \"y{literal:.9}\" %}}{{% endif %}}{{% endfor %}}"
+            ),
+            IN_ALL,
+        ),
+        (long_list("{{ 1e308 }}"), IN_ALL),
+        (long_list("{{ -1e308 }}{{ 1e300 }}{{ c ~ 1e308 }}"), IN_ALL),
+        (long_list("{% if 1e308|two %}{% endif %}"), FILTERED),
+        (
+            long_list("{% if [1e308, 1e307]|comma_list %}{% endif %}"),
+            FILTERED,
         ),
     ]
 }
@@ -278,13 +367,16 @@ fn what_templates_need_is_offered() {
     let text = "{% set a, b = 1, [2] %}{% with c = a + 1, d = b|first %}{{ c }}{{ d }}\
         {% for e in range(3) if e is odd %}{{ e|times(2.5) }}{% endfor %}{% endwith %}\
         {{ [1, 2]|join(\"-\") }} {{ \"a_b\"|replace(\"_\", \" \") }} {{ a if a else b }}\
-        {% raw %}{{ kept }}{% endraw %}{# gone #}";
+        {% raw %}{{ kept }}{% endraw %}{# gone #}\
+        {% if nobody is defined and nobody[0].x == 1 or none_of_them is not defined %} ok{% endif %}\
+        {{ \" no\" if \"text\"|upper is endingwith \"T\" and \"a\" not in [\"b\", \"c\"] and -a < 0 }}\
+        {{ [[1, 2], {\"k\": [3]}][a].k[0] }}{{ {\"x\": b}.x[0] + b[-1] }}";
     let with = |text: &str| {
         let path = "divide_dollar/v1/system.j2".to_owned();
         agon_agents::replaced(BTreeMap::from([(path, text.to_owned())]))
     };
     let library = with(text).unwrap();
     let said = library.render("divide_dollar/v1/system.j2", minijinja::context! {});
-    assert_eq!(said.unwrap(), "222.51-2 a b 1{{ kept }}");
+    assert_eq!(said.unwrap(), "222.51-2 a b 1{{ kept }} ok no34");
     assert!(with("{{ 1").is_err());
 }

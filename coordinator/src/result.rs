@@ -88,7 +88,10 @@ mod tests {
         let numbers = "1,".repeat(2_100_000);
         for (line, said) in [
             (format!("[{numbers}1]"), "2000000 are the most"),
-            (format!("\"{}\"", "x".repeat(40 << 20)), "33554432 are the most"),
+            (
+                format!("\"{}\"", "x".repeat(40 << 20)),
+                "33554432 are the most",
+            ),
         ] {
             let fault = check("id", pack(&line), pack("{}")).unwrap_err();
             assert!(matches!(fault, ResultFault::TooLarge(_)));

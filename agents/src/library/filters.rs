@@ -6,7 +6,7 @@ use agon_engine::game::player_name;
 use minijinja::value::ValueKind;
 use minijinja::{Environment, Error, ErrorKind, Output, State, Value, filters, tests as checks};
 
-use super::budget::{self, charge};
+use super::budget::{self, charge, charge_digits};
 use crate::quotation;
 
 /// Largest denominator that is shown as a fraction.
@@ -92,7 +92,10 @@ fn write_value(
     value: &Value,
 ) -> Result<(), Error> {
     match real(value) {
-        Some(number) => Ok(out.write_str(&plain(number))?),
+        Some(number) => {
+            charge_digits(state, number)?;
+            Ok(out.write_str(&plain(number))?)
+        }
         None => minijinja::escape_formatter(out, state, value),
     }
 }

@@ -9,6 +9,7 @@ use minijinja::machinery::{Span, Token, Tokenizer};
 use minijinja::syntax::SyntaxConfig;
 
 use super::budget;
+use super::operands::{Insertion, weighed};
 
 /// Longest template, in bytes; the longest built-in one has 2,484.
 pub const MOST_BYTES: usize = 32 * 1024;
@@ -27,7 +28,7 @@ const MOST_TAGS: usize = 20;
 const MOST_JOINS: usize = 6;
 
 /// A token and the place where it stands.
-type Placed<'a> = (Token<'a>, Span);
+pub type Placed<'a> = (Token<'a>, Span);
 
 /// What is wrong with a template, and the line that it stands in.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ pub struct Fault {
 }
 
 /// Checks a template and returns what is to be compiled in its place: the same text, with a
-/// count of the bytes that its `set`, `with` and `for` keep.
+/// count of the bytes that its `set`, `with` and `for` keep and its operators work on.
 ///
 /// # Errors
 /// The text is too long, nested too deeply, or uses what is not offered here.
@@ -50,7 +51,7 @@ pub fn bounded(source: &str, syntax: &SyntaxConfig) -> Result<String, Fault> {
     }
     let mut tokens = Tokenizer::new(source, "", false, syntax.clone());
     let mut tags = Tags::default();
-    let mut kept = Vec::new();
+    let mut inserted = Vec::new();
     let mut block = Vec::new();
     loop {
         let next = tokens.next_token().map_err(|error| Fault {
@@ -58,7 +59,7 @@ pub fn bounded(source: &str, syntax: &SyntaxConfig) -> Result<String, Fault> {
             message: error.detail().unwrap_or("syntax error").to_owned(),
         })?;
         let Some((token, span)) = next else {
-            return Ok(with_counts(source, &kept));
+            return Ok(with_counts(source, inserted));
         };
         let wrong = |message: String| Fault {
             line: usize::from(span.start_line),
@@ -66,12 +67,20 @@ pub fn bounded(source: &str, syntax: &SyntaxConfig) -> Result<String, Fault> {
         };
         match token {
             Token::TemplateData(_) | Token::VariableStart | Token::BlockStart => block.clear(),
-            Token::VariableEnd => check_block(&block).map_err(wrong)?,
+            Token::VariableEnd => {
+                let block = mem::take(&mut block);
+                check_block(&block).map_err(wrong)?;
+                inserted.extend(counts(None, &block));
+            }
             Token::BlockEnd => {
                 let block = mem::take(&mut block);
                 check_block(&block).map_err(wrong)?;
                 tags.enter(&block).map_err(wrong)?;
-                kept.extend(kept_expressions(&block));
+                let tag = block.first().and_then(|(token, _)| match token {
+                    Token::Ident(tag) => Some(*tag),
+                    _ => None,
+                });
+                inserted.extend(counts(tag, &block));
             }
             token => block.push((token, span)),
         }
@@ -163,47 +172,89 @@ fn check_block(block: &[Placed<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-/// The expressions of a tag whose values are kept under a name and may be large.
-fn kept_expressions(block: &[Placed<'_>]) -> Vec<Range<usize>> {
-    let Some((Token::Ident(tag @ ("set" | "with" | "for")), _)) = block.first() else {
-        return Vec::new();
+/// An expression of a block.
+struct Expression {
+    /// Its tokens.
+    tokens: Range<usize>,
+    /// Its value is kept under a name.
+    is_kept: bool,
+}
+
+/// The expressions of `{{ }}`, or of a tag.
+fn expressions(tag: Option<&str>, block: &[Placed<'_>]) -> Vec<Expression> {
+    let whole = |start: usize| Expression {
+        tokens: start..block.len(),
+        is_kept: false,
     };
+    match tag {
+        None => vec![whole(0)],
+        Some(tag @ ("set" | "with" | "for")) => named_expressions(tag, block),
+        Some(_) => vec![whole(1)],
+    }
+}
+
+/// The expressions of a tag that gives names to values, and the condition of a loop.
+fn named_expressions(tag: &str, block: &[Placed<'_>]) -> Vec<Expression> {
     let mut found = Vec::new();
     let mut depth = 0;
     let mut start = None;
+    let mut is_kept = true;
     for (at, (token, _)) in block.iter().enumerate() {
         depth += opens(token);
-        match (token, *tag, start) {
+        match (token, tag, start) {
             _ if depth > 0 => {}
             (Token::Assign, "set" | "with", None) | (Token::Ident("in"), "for", None) => {
                 start = Some(at + 1);
             }
             (Token::Comma, "with", Some(from)) => {
-                found.push(from..at);
+                found.push(Expression {
+                    tokens: from..at,
+                    is_kept,
+                });
                 start = None;
             }
-            (Token::Ident("if"), "for", Some(from)) => {
-                found.push(from..at);
-                return places(block, &found);
+            (Token::Ident("if"), "for", Some(from)) if is_kept => {
+                found.push(Expression {
+                    tokens: from..at,
+                    is_kept,
+                });
+                is_kept = false;
+                start = Some(at + 1);
             }
             _ => {}
         }
     }
-    found.extend(start.map(|from| from..block.len()));
-    places(block, &found)
+    found.extend(start.map(|from| Expression {
+        tokens: from..block.len(),
+        is_kept,
+    }));
+    found
 }
 
-/// Where these expressions stand in the source; those that only name a value are left out.
-fn places(block: &[Placed<'_>], expressions: &[Range<usize>]) -> Vec<Range<usize>> {
-    let tokens = expressions
-        .iter()
-        .filter_map(|range| block.get(range.clone()));
-    let large = tokens.filter(|tokens| tokens.iter().any(|(token, _)| can_make(token)));
-    let place = large.filter_map(|tokens| {
-        let (first, last) = (&tokens.first()?.1, &tokens.last()?.1);
-        Some(first.start_offset as usize..last.end_offset as usize)
+/// What goes into the source of a block: the filters that weigh and count.
+fn counts(tag: Option<&str>, block: &[Placed<'_>]) -> Vec<Insertion> {
+    let all = expressions(tag, block);
+    let all = all.iter().filter_map(|expression| {
+        let tokens = block.get(expression.tokens.clone())?;
+        Some((tokens, expression.is_kept))
     });
-    place.collect()
+    let (tokens, kept): (Vec<&[Placed<'_>]>, Vec<bool>) = all.unzip();
+    let mut found = weighed(tag, &tokens);
+    let kept = tokens.iter().zip(kept).filter(|(_, is_kept)| *is_kept);
+    for (tokens, _) in kept.filter(|(tokens, _)| tokens.iter().any(|(token, _)| can_make(token))) {
+        let (Some((_, first)), Some((_, last))) = (tokens.first(), tokens.last()) else {
+            continue;
+        };
+        found.push(Insertion {
+            at: first.start_offset as usize,
+            text: "(".to_owned(),
+        });
+        found.push(Insertion {
+            at: last.end_offset as usize,
+            text: format!(")|{}", budget::KEPT),
+        });
+    }
+    found
 }
 
 /// Whether a token can be part of an expression that makes a new text or list.
@@ -221,18 +272,15 @@ fn can_make(token: &Token<'_>) -> bool {
     )
 }
 
-/// The source with the filter that counts behind these expressions.
-fn with_counts(source: &str, expressions: &[Range<usize>]) -> String {
+/// The source with these insertions. Of several at one place those that close come first.
+fn with_counts(source: &str, mut insertions: Vec<Insertion>) -> String {
+    insertions.sort_by_key(|insertion| (insertion.at, insertion.text == "("));
     let mut text = String::with_capacity(source.len());
     let mut done = 0;
-    for Range { start, end } in expressions {
-        let (before, expression) = (source.get(done..*start), source.get(*start..*end));
-        text.push_str(before.unwrap_or_default());
-        text.push('(');
-        text.push_str(expression.unwrap_or_default());
-        text.push_str(")|");
-        text.push_str(budget::KEPT);
-        done = *end;
+    for insertion in insertions {
+        text.push_str(source.get(done..insertion.at).unwrap_or_default());
+        text.push_str(&insertion.text);
+        done = insertion.at;
     }
     text.push_str(source.get(done..).unwrap_or_default());
     text

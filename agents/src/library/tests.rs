@@ -130,3 +130,38 @@ fn the_version_changes_with_every_template_that_is_used_and_with_no_other() {
         assert_eq!(same, !counts, "{}", templates[place].0);
     }
 }
+
+#[test]
+fn operands_are_weighed_once_for_each_operator_and_nothing_else_is_touched() {
+    for (text, expected) in [
+        ("{{ name }} {{ a.b|join }}", "{{ name }} {{ a.b|join }}"),
+        ("{% if a and not b %}", "{% if a and not b %}"),
+        ("{% if a is not none %}", "{% if a is not none %}"),
+        (
+            "{% if a.b == -c %}",
+            "{% if (a.b|_weighed(1)) == -(c|_weighed(1)) %}",
+        ),
+        (
+            "{{ a[b.c][1:]|length + d|f(g=1) }}",
+            "{{ ((a|_indexed)[(b.c|_weighed(4))]|_weighed(4))[1:]|length + (d|_weighed(4))|f(g=1) }}",
+        ),
+        (
+            "{% set a, b = c ~ d, e %}",
+            "{% set a, b = ((c|_weighed(1)) ~ (d|_weighed(1)), (e|_weighed(1)))|_kept %}",
+        ),
+        (
+            "{% for a, b in c if a in b %}",
+            "{% for a, b in (c|_weighed(1)) if (a|_weighed(1)) in (b|_weighed(1)) %}",
+        ),
+        (
+            "{% if x is endingwith y %}",
+            "{% if (x|_weighed(1)) is endingwith (y|_weighed(1)) %}",
+        ),
+        (
+            "{% if loop.changed(a) and f.g %}",
+            "{% if (loop|_weighed(1)).changed((a|_weighed(1))) and (f.g|_weighed(1)) %}",
+        ),
+    ] {
+        assert_eq!(scan::bounded(text, &syntax()).unwrap(), expected);
+    }
+}
