@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use agon_redis_link::Confirmation;
 use agon_service_kit::config as files;
+use agon_service_kit::config::discreet::shown;
 use serde::Deserialize;
 
 use crate::catalogue::{
@@ -32,7 +33,6 @@ use crate::catalogue::{
 use crate::money::NanoDollars;
 
 use redis::RedisSection;
-use secrecy::shown;
 
 pub(crate) use reading::{read_headers, read_keys};
 pub use sections::{

@@ -9,10 +9,8 @@ use redis::RedisError;
 #[derive(Debug, thiserror::Error)]
 pub enum RedisStoreError {
     /// The address makes no sense.
-    #[error("{shown:?} is not a redis address, write redis://host:port")]
+    #[error("what was given is not a redis address, write redis://host:port")]
     Address {
-        /// The address without its password.
-        shown: String,
         /// What the client says.
         #[source]
         source: RedisError,
@@ -44,11 +42,9 @@ pub struct Links {
 /// # Errors
 /// The address makes no sense.
 pub fn connect(url: &str, confirmation: Option<Confirmation>) -> Result<Links, RedisStoreError> {
+    keep_address(url);
     let link = |confirmation| {
-        let address = Address::read(url).map_err(|source| RedisStoreError::Address {
-            shown: keep_address(url),
-            source,
-        });
+        let address = Address::read(url).map_err(|source| RedisStoreError::Address { source });
         address.map(|address| Link::confirming(address, redis::pipe(), confirmation))
     };
     let ordinary = link(None)?;
@@ -65,9 +61,17 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_no_address_is_one_clear_error() {
-        let error = connect("http://:secret@nowhere", None).err().unwrap();
-        let text = format!("{error} {error:?}");
-        assert!(text.contains("is not a redis address"), "{text}");
-        assert!(!text.contains("secret"), "{text}");
+        for address in [
+            "http://:secret@nowhere",
+            "rediss://:secret",
+            "redis://user:secret",
+            "redis+sentinel://:secret/x",
+            "secret",
+        ] {
+            let error = connect(address, None).err().unwrap();
+            let text = format!("{error} {error:?}");
+            assert!(text.contains("is not a redis address"), "{text}");
+            assert!(!text.contains("secret"), "{text}");
+        }
     }
 }

@@ -75,17 +75,20 @@ pub enum IdentityFileError {
 #[derive(Debug, thiserror::Error)]
 pub enum TokenFault {
     /// See there.
-    #[error("scopes: {0:?} {1}")]
-    Scope(String, NoScope),
+    #[error("scopes[{0}] {1}")]
+    Scope(usize, NoScope),
     /// See there.
     #[error(transparent)]
     Scopes(#[from] ScopeError),
     /// It belongs to nobody.
-    #[error("its team {0} is not among [teams.NAME]")]
-    NoTeam(String),
+    #[error("its team is not among [teams.NAME]")]
+    NoTeam,
     /// Where is it?
     #[error("say where the token is, with env = \"NAME\" or file = \"PATH\"")]
     Source,
+    /// It may be the token itself.
+    #[error("{0}; say where the token is, with env = \"NAME\" or file = \"PATH\"")]
+    NoSource(&'static str),
     /// It cannot be read.
     #[error(transparent)]
     Unreadable(#[from] SecretSourceError),
@@ -104,7 +107,8 @@ pub enum TokenFault {
 /// # Errors
 /// Anything in it makes no sense, or a token cannot be read.
 pub fn read(path: &Path) -> Result<IdentityDocument, IdentityFileError> {
-    let section: FileSection = config::load(path)?;
+    // Tokens in the place of their names are a common fault.
+    let section: FileSection = config::load(path).map_err(ConfigError::without_values)?;
     let file = path.to_string_lossy().into_owned();
     for team in section.teams.keys() {
         TeamName::read(team.clone()).map_err(|source| IdentityFileError::Team {
@@ -144,22 +148,23 @@ fn token(
     section: TokenSection,
     before: &IdentityDocument,
 ) -> Result<TokenRecord, TokenFault> {
-    let scopes = section.scopes.into_iter();
-    let scopes = scopes.map(|text| text.parse().map_err(|fault| TokenFault::Scope(text, fault)));
+    let scopes = section.scopes.iter().enumerate();
+    let scopes =
+        scopes.map(|(at, text)| text.parse().map_err(|fault| TokenFault::Scope(at, fault)));
     let scopes: Vec<Scope> = scopes.collect::<Result<_, _>>()?;
     scope::check(&scopes, section.team.as_deref())?;
-    if let Some(team) = section
-        .team
-        .as_ref()
-        .filter(|team| !before.teams.contains_key(*team))
-    {
-        return Err(TokenFault::NoTeam(team.clone()));
+    let team = section.team.as_ref();
+    if team.is_some_and(|team| !before.teams.contains_key(team)) {
+        return Err(TokenFault::NoTeam);
     }
     let source = match (section.env, section.file) {
         (Some(name), None) => SecretSource::Env(name),
         (None, Some(path)) => SecretSource::File(path),
         _ => return Err(TokenFault::Source),
     };
+    if let Some(fault) = source.fault() {
+        return Err(TokenFault::NoSource(fault));
+    }
     let text = source.read()?;
     let text = text.expose_secret();
     let digest = TokenDigest::of(text).filter(|_| text.len() >= SHORTEST);
@@ -224,7 +229,7 @@ mod tests {
             ),
             (
                 "[tokens.a]\nscopes = ['work']\nfile = 'DIR/one'",
-                "\"work\" must be read",
+                "tokens.a: scopes[0] must be read",
             ),
             (
                 "[tokens.a]\nscopes = ['read']\nfile = 'DIR/one'",
@@ -252,6 +257,61 @@ mod tests {
         ] {
             let fault = read_text(text).unwrap_err();
             assert!(fault.contains(says) && !fault.contains(TOKEN), "{fault}");
+        }
+    }
+
+    #[test]
+    fn no_fault_repeats_what_may_be_a_token() {
+        let ours = "agon_0123abcd_0123456789abcdef0123456789abcdef0123456789abcdef";
+        for secret in [TOKEN, "Hunter2", ours] {
+            for (text, says) in [
+                ("tokens = ['SECRET']", "tokens: invalid type: sequence"),
+                (
+                    "tokens = 'SECRET'",
+                    "tokens: invalid type: string, expected a map",
+                ),
+                ("[tokens.ci]\nvalue = 'SECRET'", "unknown field `value`"),
+                ("[tokens.ci]\ntoken = 'SECRET", "identity.toml:2:"),
+                ("[tokens]\nci = 'SECRET'", "tokens.ci: invalid type: string"),
+                ("[teams.red]\ntoken = 'SECRET'", "unknown field `token`"),
+                (
+                    "[teams.red]\nsessions = 'SECRET'",
+                    "sessions: invalid type: string",
+                ),
+                ("[teams]\nred = 'SECRET'", "teams.red: invalid type: string"),
+                (
+                    "[tokens.ci]\nscopes = ['SECRET']\nenv = 'A'",
+                    "tokens.ci: scopes[0] must be",
+                ),
+                (
+                    "[tokens.ci]\nscopes = 'SECRET'",
+                    "scopes: invalid type: string",
+                ),
+                (
+                    "[tokens.ci]\nscopes = ['read']\nteam = 'SECRET'\nenv = 'A'",
+                    "tokens.ci: its team is not among",
+                ),
+            ] {
+                let fault = read_text(&text.replace("SECRET", secret)).unwrap_err();
+                assert!(fault.contains(says), "{says}: {fault}");
+                assert!(!fault.contains(secret), "{fault}");
+            }
+        }
+        for (text, says) in [
+            (
+                "env = 'a-token-of-24-characters'",
+                "env is not the name of a variable",
+            ),
+            ("env = 'OURS'", "env is not the name of a variable"),
+            ("file = 'OURS'", "file is not a path"),
+        ] {
+            let text = format!(
+                "[tokens.ci]\nscopes = ['worker']\n{}",
+                text.replace("OURS", ours)
+            );
+            let fault = read_text(&text).unwrap_err();
+            assert!(fault.contains(says), "{fault}");
+            assert!(!fault.contains(TOKEN) && !fault.contains(ours), "{fault}");
         }
     }
 }

@@ -48,10 +48,8 @@ pub enum IdentityStoreError {
         source: ::redis::RedisError,
     },
     /// The address makes no sense.
-    #[error("{shown:?} is not a redis address, write redis://host:port")]
+    #[error("what was given is not a redis address, write redis://host:port")]
     Address {
-        /// The address without its password.
-        shown: String,
         /// What the client says.
         #[source]
         source: ::redis::RedisError,

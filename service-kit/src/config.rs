@@ -12,6 +12,8 @@ use serde::de::DeserializeOwned;
 
 use crate::files;
 
+pub mod discreet;
+
 /// No configuration is so long.
 pub const MOST_BYTES: u64 = 16 << 20;
 

@@ -4,14 +4,15 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use agon_outlets::InLine as _;
 use secrecy::SecretString;
 use serde::Deserialize;
 
+use crate::config::discreet::LONGEST_VALUE;
 use crate::files::read_whole;
-use crate::secrets;
+use crate::secrets::{self, without_what_looks_like_keys};
 
 /// Keys have some hundred characters, tokens of clouds some thousand.
 const MOST_BYTES: u64 = 1 << 16;
@@ -36,6 +37,20 @@ impl fmt::Display for SecretSource {
 }
 
 impl SecretSource {
+    /// What is wrong with it before it is looked at: people write secrets where the names of
+    /// their places belong.
+    pub fn fault(&self) -> Option<&'static str> {
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        match self {
+            Self::Env(name) if name.is_empty() || !name.chars().all(is_name) => {
+                Some("env is not the name of a variable (letters, digits and underscores)")
+            }
+            Self::Env(name) if looks_like_a_key(name) => Some("env is not the name of a variable"),
+            Self::File(path) if file_looks_like_a_key(path) => Some("file is not a path"),
+            Self::Env(_) | Self::File(_) => None,
+        }
+    }
+
     /// What stands there, as it is.
     ///
     /// # Errors
@@ -78,6 +93,19 @@ impl SecretSource {
         secrets::keep(secret);
         Ok(SecretString::from(secret.to_owned()))
     }
+}
+
+/// Names of variables are words; what mixes small letters and digits at length is none.
+fn looks_like_a_key(text: &str) -> bool {
+    let has = |kind: fn(&char) -> bool| text.chars().any(|letter| kind(&letter));
+    let is_random =
+        text.len() > LONGEST_VALUE && has(char::is_ascii_lowercase) && has(char::is_ascii_digit);
+    is_random || without_what_looks_like_keys(text) != text
+}
+
+fn file_looks_like_a_key(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    without_what_looks_like_keys(&text) != text
 }
 
 /// Why a secret could not be read.

@@ -78,9 +78,12 @@ pub fn keep_address(address: &str) -> String {
     shown_address(address)
 }
 
+/// What is shown in the place of what is no address: it may be a password.
+pub const NO_ADDRESS: &str = "[no address]";
+
 /// An address as it may be shown: `redis://user:password@host/0?x` becomes `redis://host/0`. A
 /// password may hold what ends the part of an address that it stands in, so whatever stands before
-/// the last `@` is left out.
+/// the last `@` is left out, and everything where no host or port is left.
 pub fn shown_address(address: &str) -> String {
     let (scheme, rest) = match address.split_once("://") {
         Some((scheme, rest)) => (format!("{scheme}://"), rest),
@@ -88,7 +91,21 @@ pub fn shown_address(address: &str) -> String {
     };
     let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
-    format!("{scheme}{rest}")
+    let hosts = rest.split('/').next().unwrap_or_default();
+    let is_path = hosts.is_empty() && !rest.is_empty();
+    match is_path || hosts.split(',').all(is_host) {
+        true => format!("{scheme}{rest}"),
+        false => format!("{scheme}{NO_ADDRESS}"),
+    }
+}
+
+/// Whether a text may be a host, with or without its port.
+fn is_host(text: &str) -> bool {
+    let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, rest)) => (host, rest.strip_prefix(':').unwrap_or(rest)),
+        None => text.split_once(':').unwrap_or((text, "")),
+    };
+    !host.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The text without any registered secret: plain, in Base64 (either alphabet, wherever it begins),

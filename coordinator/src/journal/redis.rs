@@ -10,7 +10,7 @@ use std::time::Duration;
 use ::redis::{AsyncCommands as _, FromRedisValue, RedisError, ScriptInvocation};
 use agon_redis_link::{Address, Link, may_pass};
 use agon_service_kit::clock::millis;
-use agon_service_kit::secrets::keep_address;
+use agon_service_kit::secrets::{NO_ADDRESS, keep_address};
 use agon_service_kit::tasks::with_causes;
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -92,7 +92,7 @@ impl RedisJournal {
     fn at(url: &str) -> JournalResult<Self> {
         let shown = keep_address(url);
         let address = Address::read(url).map_err(|source| JournalError::Unreachable {
-            address: shown.clone(),
+            address: NO_ADDRESS.to_owned(),
             source,
         })?;
         Ok(Self {

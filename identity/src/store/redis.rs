@@ -31,10 +31,9 @@ impl RedisIdentityStore {
     /// # Errors
     /// The address makes no sense.
     pub fn at(url: &str) -> StoreResult<Self> {
-        let address = Address::read(url).map_err(|source| IdentityStoreError::Address {
-            shown: keep_address(url),
-            source,
-        })?;
+        keep_address(url);
+        let address =
+            Address::read(url).map_err(|source| IdentityStoreError::Address { source })?;
         Ok(Self {
             link: Link::new(address, redis::pipe()),
             replace: Script::new(include_str!("../scripts/identity_replace_v1.lua")),

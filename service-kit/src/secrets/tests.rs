@@ -155,6 +155,16 @@ fn addresses_give_away_no_password() {
             "user-alone-6",
         ),
         ("redis://host", "redis://host", ""),
+        (
+            "redis://[::1]:1,two:2/main",
+            "redis://[::1]:1,two:2/main",
+            "",
+        ),
+        ("redis+unix:///run/redis", "redis+unix:///run/redis", ""),
+        // A password where the host or the port belongs: nothing marks it as one.
+        ("rediss://:no-host-9", "rediss://[no address]", ""),
+        ("redis://me:no-host-10/0", "redis://[no address]", ""),
+        ("redis://:p,w-11", "redis://[no address]", ""),
         ("me:s@cret-8-8@host", "host", "s@cret-8-8"),
         ("redis://host/0?password=query-7", "redis://host/0", ""),
     ] {
@@ -181,6 +191,16 @@ fn what_looks_like_a_key_is_replaced_and_words_are_not() {
         ("größe sk-", "größe sk-"),
         ("AIzaSy0123456789, gsk_0123456789ab", "[key], [key]"),
         ("AIza gsk_short", "AIza gsk_short"),
+        (
+            "token agon_0123abcd_0123456789abcdef0123456789abcdef0123456789abcdef.",
+            "token [key].",
+        ),
+        (
+            "value = 'agon_0123abcd_0123456789abcdef'",
+            "value = '[key]'",
+        ),
+        ("agon_0123abcd_unknown", "agon_0123abcd_unknown"),
+        ("agon_callers_refused_total", "agon_callers_refused_total"),
         ("", ""),
     ] {
         assert_eq!(without_what_looks_like_keys(text), clean);

@@ -2,7 +2,7 @@
 //! anything of a journal. Called by `agon doctor`.
 
 use agon_redis_link::{Address, Survey, may_pass};
-use agon_service_kit::secrets::keep_address;
+use agon_service_kit::secrets::{NO_ADDRESS, keep_address};
 
 use super::older;
 use crate::journal::{JournalError, JournalResult};
@@ -26,8 +26,12 @@ pub struct Examination {
 /// [`JournalError::Unreachable`] or [`JournalError::Refused`].
 pub async fn examine(url: &str) -> JournalResult<Examination> {
     let shown = keep_address(url);
+    let address = Address::read(url).map_err(|source| JournalError::Refused {
+        address: NO_ADDRESS.to_owned(),
+        source,
+    })?;
     let examined = async {
-        let (survey, mut link) = Survey::of(Address::read(url)?).await?;
+        let (survey, mut link) = Survey::of(address).await?;
         let older = older::look(&mut link).await?;
         Ok((survey, older))
     };
