@@ -108,7 +108,7 @@ pub trait Rules: Parameters {
     /// About how many values of a record one ask leaves behind, with its part of the events and
     /// draws; rather more than less.
     fn values_per_ask(&self) -> u64 {
-        size::VALUES_PER_ASK
+        registration::VALUES_PER_ASK
     }
 
     /// Smallest and largest payoff that a seat can have at the end, when every

@@ -5,10 +5,12 @@
 
 use std::ops::Range;
 
-use minijinja::machinery::Token;
+use minijinja::machinery::{Span, Token};
 
 use super::budget::{INDEXED, WEIGHED};
-use super::scan::Placed;
+
+/// A token and the place where it stands.
+pub type Placed<'a> = (Token<'a>, Span);
 
 /// A literal this short is not worth weighing.
 const SHORT: usize = 64;

@@ -5,11 +5,11 @@
 use std::mem;
 use std::ops::Range;
 
-use minijinja::machinery::{Span, Token, Tokenizer};
+use minijinja::machinery::{Token, Tokenizer};
 use minijinja::syntax::SyntaxConfig;
 
 use super::budget;
-use super::operands::{Insertion, weighed};
+use super::operands::{Insertion, Placed, weighed};
 
 /// Longest template, in bytes; the longest built-in one has 2,484.
 pub const MOST_BYTES: usize = 32 * 1024;
@@ -26,9 +26,6 @@ const MOST_TAGS: usize = 20;
 
 /// Uses of `~` and `+` in one block: each makes a text anew.
 const MOST_JOINS: usize = 6;
-
-/// A token and the place where it stands.
-pub type Placed<'a> = (Token<'a>, Span);
 
 /// What is wrong with a template, and the line that it stands in.
 #[derive(Debug)]

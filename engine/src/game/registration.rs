@@ -7,7 +7,6 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::size::VALUES_PER_ASK;
 use super::{Equilibrium, GameInfo, ParameterError, Rules, State};
 use crate::ask::Seat;
 use crate::chance::Chance;
@@ -17,6 +16,10 @@ use crate::measures::Measures;
 use crate::moves::Move;
 use crate::rule_player::{Made, Request, Strategy, StrategyInfo, StrategySettings};
 use crate::spec::Settings;
+
+/// Values of a record that one ask leaves behind in most games: its move, and its entries in the
+/// columns of a round's events.
+pub(super) const VALUES_PER_ASK: u64 = 12;
 
 /// A game with checked parameters; each method is that of [`Rules`].
 pub trait Game: Send + Sync {

@@ -5,10 +5,6 @@
 use super::Game;
 use crate::extent::Extent;
 
-/// Values that one ask leaves behind in most games: its move, and its entries in the columns of
-/// a round's events.
-pub(super) const VALUES_PER_ASK: u64 = 12;
-
 /// What a round leaves behind beside that.
 const ROUND: Extent = Extent {
     bytes: 200,

@@ -1,4 +1,5 @@
-//! Claims about how much a play produces, and where it stops.
+//! Claims about how much a play produces and how much it was estimated to produce, and where it
+//! stops.
 
 use serde::Serialize;
 use serde_json::json;
