@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agon_engine::Seat;
 use agon_report::viewing::{Head, Step};
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -26,6 +26,9 @@ use crate::{assets, headers, sweeps};
 
 /// Most hits of a search.
 const MOST_HITS: usize = 1_000;
+
+/// A token in JSON, with much room.
+const LARGEST_BODY_BYTES: usize = 64 * 1024;
 
 /// Streams that are open at once, of all pages.
 const MOST_STREAMS: usize = 256;
@@ -74,6 +77,7 @@ pub fn router(
     Router::new()
         .nest("/api/v1", api)
         .fallback(assets::serve)
+        .layer(DefaultBodyLimit::max(LARGEST_BODY_BYTES))
         .layer(from_fn(on_this_machine))
         .layer(from_fn(headers::add))
         .with_state(shared)

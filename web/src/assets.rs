@@ -1,14 +1,23 @@
 //! The front end: the build of `ui`, which is part of the binary. Paths of pages all get the one page,
 //! which finds out by itself what it is to show.
 
-use axum::body::Body;
+use std::collections::HashMap;
+use std::io::Write as _;
+use std::sync::OnceLock;
+
+use axum::body::{Body, Bytes};
 use axum::response::{IntoResponse, Response};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderValue, StatusCode, Uri};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use rust_embed::RustEmbed;
 
 /// The one page.
 const PAGE: &str = "index.html";
+
+/// How files are packed.
+const GZIP: &str = "gzip";
 
 /// Where files lie whose names change with their contents.
 const HASHED: &str = "assets/";
@@ -17,24 +26,54 @@ const HASHED: &str = "assets/";
 #[folder = "$CARGO_MANIFEST_DIR/ui/dist"]
 struct Built;
 
-/// A file of the front end, or its page.
-pub async fn serve(uri: Uri) -> Response {
+/// A file of the front end, or its page; packed for whoever takes it so.
+pub async fn serve(uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
-    let found = Built::get(path).map(|file| (path, file));
     let is_page = !path.starts_with(HASHED) && !path.starts_with("api/");
+    let found = Built::get(path).map(|file| (path, file));
     let found = found.or_else(|| Some((PAGE, Built::get(PAGE).filter(|_| is_page)?)));
     let Some((path, file)) = found else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let mut response = Response::new(Body::from(file.data.into_owned()));
+    let packed = packed().get(path).filter(|_| takes_packed(&headers));
+    let body = match packed {
+        Some(packed) => Body::from(packed.clone()),
+        None => Body::from(file.data.into_owned()),
+    };
+    let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind(path)));
+    headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+    if packed.is_some() {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static(GZIP));
+    }
     let kept = match path.starts_with(HASHED) {
         true => "public, max-age=31536000, immutable",
         false => "no-cache",
     };
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(kept));
     response
+}
+
+/// All files, packed once. Some 80 KB.
+fn packed() -> &'static HashMap<String, Bytes> {
+    static PACKED: OnceLock<HashMap<String, Bytes>> = OnceLock::new();
+    PACKED.get_or_init(|| {
+        let files = Built::iter().filter_map(|path| {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+            encoder.write_all(&Built::get(&path)?.data).ok()?;
+            Some((path.into_owned(), encoder.finish().ok()?.into()))
+        });
+        files.collect()
+    })
+}
+
+fn takes_packed(headers: &HeaderMap) -> bool {
+    let accepted = headers
+        .get(ACCEPT_ENCODING)
+        .and_then(|accepted| accepted.to_str().ok());
+    let mut accepted = accepted.unwrap_or_default().split(',').map(str::trim);
+    accepted.any(|one| one == GZIP || one.starts_with("gzip;q=1"))
 }
 
 fn kind(path: &str) -> &'static str {

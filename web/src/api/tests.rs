@@ -196,3 +196,30 @@ async fn every_answer_keeps_browsers_to_this_server() {
     let rebound = stand.ask(rebound.body(Body::empty()).unwrap()).await;
     assert_eq!(rebound.status(), StatusCode::FORBIDDEN);
 }
+
+#[tokio::test]
+async fn front_end_comes_packed_to_whoever_takes_it_so() {
+    let stand = Stand::new();
+    let page = async |accepted: &str| {
+        let request = Request::get("/").header(HOST, "localhost");
+        let request = request.header("accept-encoding", accepted);
+        let shown = stand.ask(request.body(Body::empty()).unwrap()).await;
+        let encoding = shown.headers().get("content-encoding").cloned();
+        let bytes = to_bytes(shown.into_body(), usize::MAX).await.unwrap();
+        (encoding, bytes)
+    };
+    let (plain, whole) = page("identity").await;
+    assert_eq!(plain, None);
+    let (packed, small) = page("deflate, gzip, br").await;
+    assert_eq!(packed.unwrap(), "gzip");
+    let mut unpacked = Vec::new();
+    std::io::copy(&mut flate2::read::GzDecoder::new(&small[..]), &mut unpacked).unwrap();
+    assert_eq!(unpacked, whole);
+}
+
+#[tokio::test]
+async fn large_bodies_are_refused() {
+    let stand = Stand::new();
+    let entered = stand.enter(&"x".repeat(1 << 20)).await;
+    assert_eq!(entered.status(), StatusCode::PAYLOAD_TOO_LARGE);
+}

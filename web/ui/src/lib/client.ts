@@ -26,6 +26,7 @@ export const listSweeps = async (signal: AbortSignal) =>
 export async function actOn(experiment: string, action: "cancel" | "resume" | "retry"): Promise<void> {
   const path = ["sweeps", experiment, action].map(encodeURIComponent).join("/");
   const response = await call(`/api/v1/${path}`, { method: "POST" });
+  if (response.status === 401) access.isSignedOut = true;
   if (!response.ok) throw await failure(response);
 }
 
