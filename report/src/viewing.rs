@@ -115,14 +115,17 @@ impl Viewing {
     pub fn new(record: Arc<StoredRecord>) -> Self {
         let found = Turns::of(&record).map(Arc::new);
         let (mut places, mut turns) = (Vec::new(), Vec::new());
-        let begin = found.as_ref().map(|turns| turns.begin.clone());
         // Where nobody can say which event is of which turn, answers come after all events.
-        let last = record.moves.last().map_or(0, |made| made.turn);
-        let begin = begin.unwrap_or_else(|| vec![record.events.len(); last as usize]);
+        let mut answered: Vec<u32> = record.moves.iter().map(|made| made.turn).collect();
+        answered.dedup();
+        let (begin, numbers) = match &found {
+            Some(found) => (found.begin.clone(), (1..).take(found.begin.len()).collect()),
+            None => (vec![record.events.len(); answered.len()], answered),
+        };
         let ends = begin.iter().skip(1).copied().chain([record.events.len()]);
         let first = begin.first().copied().unwrap_or(record.events.len());
         places.extend((0..first).map(|event| Place::Event(event, 0)));
-        for (turn, (from, to)) in (1..).zip(begin.iter().copied().zip(ends)) {
+        for (turn, (from, to)) in numbers.into_iter().zip(begin.iter().copied().zip(ends)) {
             turns.push(places.len());
             places.push(Place::Answers(turn));
             places.extend((from..to).map(|event| Place::Event(event, turn)));
@@ -156,6 +159,7 @@ impl Viewing {
         let spec = &record.spec;
         let about = registry::find(&spec.game).ok();
         let about = about.map(|found| as_sentence(&found.info.summary));
+        let teller = self.teller(None);
         let mut notes = Vec::new();
         if self.found.is_none() {
             notes.push(
@@ -175,7 +179,9 @@ impl Viewing {
             prompts_version: spec.prompts_version.clone(),
             simulated: record.simulated,
             params: in_words(&spec.params),
-            seats: (0..spec.seats.len()).map(|seat| self.seat(seat)).collect(),
+            seats: (0..spec.seats.len())
+                .map(|seat| self.seat(&teller, seat))
+                .collect(),
             steps: self.places.len(),
             turns: self.turns.clone(),
             scores: numbers(&record.measures.scores),
@@ -184,7 +190,7 @@ impl Viewing {
         }
     }
 
-    fn seat(&self, seat: Seat) -> HeadSeat {
+    fn seat(&self, teller: &Teller<'_>, seat: Seat) -> HeadSeat {
         let record = &*self.record;
         let player = &record.spec.seats[seat];
         let setting = |name: &str| {
@@ -201,7 +207,7 @@ impl Viewing {
         };
         HeadSeat {
             seat,
-            name: story::name_in_game(record, seat),
+            name: teller.name_in_game(seat),
             player: player.name.clone(),
             kind,
             plays,

@@ -153,11 +153,9 @@ struct SessionHead {
 async fn session(State(shared): State<Shared>, Path(session): Path<String>) -> Answer<SessionHead> {
     let (run, viewing) = shared.library.viewing(&session).await?;
     let paired = shared.library.index.read().paired(&session);
-    Ok(Json(SessionHead {
-        run,
-        head: viewing.head(),
-        paired,
-    }))
+    let head = tokio::task::spawn_blocking(move || viewing.head()).await;
+    let head = head.map_err(|error| Refusal::Unreadable(error.to_string()))?;
+    Ok(Json(SessionHead { run, head, paired }))
 }
 
 #[derive(Serialize)]

@@ -10,8 +10,11 @@ use parking_lot::Mutex;
 
 use crate::refusal::Refusal;
 
-/// Name of the cookie.
+/// How names of cookies begin; browsers do not tell servers of one machine apart, so each has its own.
 const NAME: &str = "agon-view";
+
+/// Digits of the token's digest in the name of the cookie.
+const NAME_DIGITS: usize = 8;
 
 /// Cookies that are known at once; the oldest goes first.
 const MOST_COOKIES: usize = 1_000;
@@ -54,9 +57,15 @@ impl Entrance {
             cookies.pop_front();
         }
         cookies.push_back(blake3::hash(cookie.as_bytes()));
+        let name = self.name();
         Ok(format!(
-            "{NAME}={cookie}; Path=/; HttpOnly; SameSite=Strict"
+            "{name}={cookie}; Path=/; HttpOnly; SameSite=Strict"
         ))
+    }
+
+    /// The name of this server's cookie. It says nothing of the token: that is drawn from far too many.
+    fn name(&self) -> String {
+        format!("{NAME}-{}", &self.token.to_hex()[..NAME_DIGITS])
     }
 
     /// Lets a request in that has a cookie.
@@ -64,11 +73,12 @@ impl Entrance {
     /// # Errors
     /// It has none of ours.
     pub fn admit(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let own = self.name();
         let all = headers.get_all(COOKIE).iter();
         let all = all.filter_map(|value| value.to_str().ok());
         let mut shown = all.flat_map(|value| value.split(';')).filter_map(|one| {
             let (name, value) = one.trim().split_once('=')?;
-            (name == NAME).then_some(value)
+            (name == own).then_some(value)
         });
         let cookies = self.cookies.lock();
         let is_known = shown.any(|value| {

@@ -143,12 +143,16 @@ struct OfRun {
     /// Texts that many rows share.
     texts: BTreeSet<Arc<str>>,
     notes: BTreeSet<String>,
+    /// Its sessions that stand in a run that was read before.
+    elsewhere: usize,
 }
 
 /// See the module.
 #[derive(Default)]
 pub struct Index {
     runs: Vec<OfRun>,
+    /// How many runs there are of a name.
+    names: HashMap<String, usize>,
     /// Where each session is: its run and row.
     sessions: HashMap<Arc<str>, (RunKey, usize)>,
 }
@@ -158,13 +162,16 @@ impl Index {
     /// that is taken.
     pub fn add_run(&mut self, experiment: &str, place: String) -> RunKey {
         let slug = slug(experiment);
-        let numbers = 2..;
-        let mut names =
-            std::iter::once(slug.clone()).chain(numbers.map(|number| format!("{slug}-{number}")));
-        let name = names.find(|name| self.runs.iter().all(|one| one.run.run != *name));
+        let number = self.names.entry(slug.clone()).or_insert(0);
+        *number += 1;
+        // No name ends in a number of ours: those have a sign before it that slugs do not have.
+        let name = match *number {
+            1 => slug,
+            number => format!("{slug}~{number}"),
+        };
         self.runs.push(OfRun {
             run: Run {
-                run: name.unwrap_or_default(),
+                run: name,
                 experiment: experiment.to_owned(),
                 place,
                 ..Run::default()
@@ -174,6 +181,7 @@ impl Index {
             rows: Vec::new(),
             texts: BTreeSet::new(),
             notes: BTreeSet::new(),
+            elsewhere: 0,
         });
         RunKey(self.runs.len() - 1)
     }
@@ -181,12 +189,13 @@ impl Index {
     /// Adds a session of a run; one that is known already is not listed twice.
     pub fn add(&mut self, key: RunKey, session: &Session, place: Place) {
         let id: Arc<str> = session.session.as_str().into();
-        if self.sessions.contains_key(&id) {
-            return;
-        }
         let Some(of_run) = self.runs.get_mut(key.0) else {
             return;
         };
+        if let Some((known, _)) = self.sessions.get(&id) {
+            of_run.elsewhere += usize::from(*known != key);
+            return;
+        }
         self.sessions
             .insert(Arc::clone(&id), (key, of_run.rows.len()));
         of_run.add(id, session, place);
@@ -210,8 +219,9 @@ impl Index {
 
     /// All runs that have sessions.
     pub fn runs(&self) -> Vec<Run> {
-        let runs = self.runs.iter().map(|one| one.run.clone());
-        runs.filter(|run| run.sessions > 0).collect()
+        let runs = self.runs.iter();
+        let with_sessions = runs.filter(|one| one.run.sessions + one.elsewhere > 0);
+        with_sessions.map(|one| one.run.clone()).collect()
     }
 
     /// A run with its grid.
@@ -225,7 +235,7 @@ impl Index {
         Some(RunHead {
             run: of_run.run.clone(),
             measures: measures.collect(),
-            notes: of_run.notes.iter().cloned().collect(),
+            notes: of_run.notes(),
             cells,
         })
     }
@@ -323,6 +333,14 @@ impl OfRun {
             place,
         };
         self.rows.push(row);
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let elsewhere = (self.elsewhere > 0).then(|| {
+            let count = self.elsewhere;
+            format!("{count} of its sessions stand in another run as well, and are listed there.")
+        });
+        self.notes.iter().cloned().chain(elsewhere).collect()
     }
 
     /// The number of a cell; a new one when it has not been met.

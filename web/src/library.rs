@@ -13,7 +13,10 @@ use crate::index::{Index, Place};
 use crate::refusal::Refusal;
 
 /// Parsed records that are kept.
-const MOST_KEPT: usize = 6;
+const MOST_RECORDS: usize = 6;
+
+/// Sessions whose calls are kept: each call holds its whole conversation.
+const MOST_CALLS: usize = 1;
 
 /// Every call of a session's models, by seat and index, as JSON.
 pub type Calls = Vec<Value>;
@@ -41,6 +44,8 @@ pub struct Library {
     source: Arc<dyn Source>,
     viewings: Kept<Viewing>,
     calls: Kept<Calls>,
+    /// Calls are made again for one session at a time.
+    making: tokio::sync::Mutex<()>,
 }
 
 impl Library {
@@ -49,8 +54,9 @@ impl Library {
         Self {
             index: RwLock::new(Index::default()),
             source,
-            viewings: Kept::default(),
-            calls: Kept::default(),
+            viewings: Kept::new(MOST_RECORDS),
+            calls: Kept::new(MOST_CALLS),
+            making: tokio::sync::Mutex::new(()),
         }
     }
 
@@ -75,8 +81,7 @@ impl Library {
         let source = Arc::clone(&self.source);
         let read = tokio::task::spawn_blocking(move || {
             let line = source.line(place)?;
-            let record: StoredRecord =
-                serde_json::from_str(&line).map_err(|error| error.to_string())?;
+            let record = StoredRecord::from_line(&line).map_err(|error| error.to_string())?;
             Ok::<_, String>(Viewing::new(Arc::new(record)))
         });
         let viewing = read
@@ -107,6 +112,7 @@ impl Library {
     /// # Errors
     /// As [`Library::viewing`].
     pub async fn calls(&self, session: &str) -> Result<Arc<Calls>, Refusal> {
+        let _one_at_a_time = self.making.lock().await;
         if let Some(known) = self.calls.get(session) {
             return Ok(known);
         }
@@ -120,18 +126,21 @@ impl Library {
 }
 
 /// The last few things that were looked at, by session.
-struct Kept<T>(Mutex<Vec<(String, Arc<T>)>>);
-
-impl<T> Default for Kept<T> {
-    fn default() -> Self {
-        Self(Mutex::new(Vec::new()))
-    }
+struct Kept<T> {
+    most: usize,
+    /// The one that was looked at last is the last.
+    all: Mutex<Vec<(String, Arc<T>)>>,
 }
 
 impl<T> Kept<T> {
+    fn new(most: usize) -> Self {
+        let all = Mutex::new(Vec::new());
+        Self { most, all }
+    }
+
     /// One that is kept; it goes last now.
     fn get(&self, session: &str) -> Option<Arc<T>> {
-        let mut kept = self.0.lock();
+        let mut kept = self.all.lock();
         let at = kept.iter().position(|(known, _)| known == session)?;
         let found = kept.remove(at);
         let value = Arc::clone(&found.1);
@@ -140,9 +149,9 @@ impl<T> Kept<T> {
     }
 
     fn put(&self, session: &str, value: Arc<T>) {
-        let mut kept = self.0.lock();
+        let mut kept = self.all.lock();
         kept.retain(|(known, _)| known != session);
-        if kept.len() == MOST_KEPT {
+        if kept.len() == self.most {
             kept.remove(0);
         }
         kept.push((session.to_owned(), value));

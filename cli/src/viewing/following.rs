@@ -22,7 +22,7 @@ use futures_util::future::BoxFuture;
 use tempfile::TempDir;
 use tokio::sync::watch;
 use tonic::Status;
-use tracing::warn;
+use tracing::{debug, warn};
 
 use super::Pages;
 use super::files::Files;
@@ -194,7 +194,7 @@ impl Follower {
         let waiting_for_quota = self.waiting_for_quota().await;
         let mut sweeps = Vec::with_capacity(listed.len());
         for summary in listed {
-            sweeps.push(self.sweep(summary, waiting_for_quota).await?);
+            sweeps.push(self.sweep(summary, waiting_for_quota).await);
         }
         Ok(sweeps)
     }
@@ -205,17 +205,16 @@ impl Follower {
         Some(status.ok()?.into_inner().waiting_for_quota)
     }
 
-    async fn sweep(
-        &mut self,
-        summary: ExperimentSummary,
-        waiting_for_quota: Option<u64>,
-    ) -> Result<Sweep, Status> {
+    async fn sweep(&mut self, summary: ExperimentSummary, waiting_for_quota: Option<u64>) -> Sweep {
         let name = summary.experiment_id.clone();
         let mut followed = self.followed.remove(&name).unwrap_or_else(Followed::new);
-        let looked = self.look_at(&name, &summary, &mut followed).await;
+        // What one does not say keeps nothing of the others back.
+        if let Err(refusal) = self.look_at(&name, &summary, &mut followed).await {
+            debug!(experiment_id = name, reason = %reason(&refusal), "cannot follow an experiment");
+        }
         let sweep = sweep_of(&self.library, summary, &followed, waiting_for_quota);
         self.followed.insert(name, followed);
-        looked.map(|()| sweep)
+        sweep
     }
 
     async fn look_at(
@@ -301,13 +300,13 @@ impl Follower {
             let Some(result) = results.message().await? else {
                 break;
             };
-            followed.fetched += 1;
             if let Err(error) = spool.add(&result) {
                 let error = with_causes(&error);
                 warn!(%error, "records cannot be kept for pages");
                 break;
             }
         }
+        followed.fetched = spool.count();
         Ok(())
     }
 }
@@ -359,7 +358,10 @@ fn sweep_of(
         sessions: summary.sessions,
         done: summary.done,
         running: if is_running { newest.running } else { 0 },
-        waiting: left.saturating_sub(newest.running),
+        waiting: match summary.cancelled {
+            true => 0,
+            false => left.saturating_sub(newest.running),
+        },
         set_aside: summary.set_aside + summary.stopped,
         workers: followed.newest.as_ref().map(|newest| newest.workers),
         per_minute,

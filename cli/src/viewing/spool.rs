@@ -65,11 +65,23 @@ impl Spool {
         &self.have
     }
 
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        let ones = self.have.iter().map(|byte| u64::from(byte.count_ones()));
+        ones.sum()
+    }
+
     /// Takes a result in; one that cannot be read is noted.
     ///
     /// # Errors
     /// The files cannot be written.
     pub fn add(&mut self, result: &FetchRecordsResponse) -> io::Result<()> {
+        // One that cannot be read is not asked for again either.
+        let byte = result.position as usize / 8;
+        if self.have.len() <= byte {
+            self.have.resize(byte + 1, 0);
+        }
+        self.have[byte] |= 1 << (result.position % 8);
         let record = match result.fault.is_empty() {
             true => unpack(&result.record).ok_or_else(|| "it is not packed text".to_owned()),
             false => Err(result.fault.clone()),
@@ -96,11 +108,6 @@ impl Spool {
             offset: self.end,
         };
         self.end += line.len() as u64;
-        let byte = result.position as usize / 8;
-        if self.have.len() <= byte {
-            self.have.resize(byte + 1, 0);
-        }
-        self.have[byte] |= 1 << (result.position % 8);
         self.library.index.write().add(self.run, &session, place);
         Ok(())
     }

@@ -8,6 +8,9 @@ use super::Fold;
 use super::scene::{BoardSeat, Dot, Drift, Mark, Scene};
 use super::seen::{Seen, parameter};
 
+/// Rounds whose targets are shown, the last ones: each table holds them again.
+const MOST_DRIFT: usize = 100;
+
 /// See the module.
 pub struct Line {
     low: f64,
@@ -70,6 +73,9 @@ impl Fold for Line {
                 self.marks = marks.collect();
                 if let Some(target) = event.number("target") {
                     let round = event.round();
+                    if self.drift.len() == MOST_DRIFT {
+                        self.drift.remove(0);
+                    }
                     self.drift.push(Drift { round, target });
                 }
             }

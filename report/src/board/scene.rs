@@ -1,4 +1,4 @@
-//! The types of boards, as they are sent to pages: docs/openapi.json describes them. A seat is its
+//! The types of boards, as they are sent to pages: docs/pages.md says where. A seat is its
 //! number; amounts are in the game's own unit; what is unknown is null.
 
 use agon_engine::Seat;

@@ -162,7 +162,9 @@ impl<'a> Teller<'a> {
         if self.telling.anonymous {
             return String::new();
         }
-        let player = &self.record.spec.seats[made.seat];
+        let Some(player) = self.record.spec.seats.get(made.seat) else {
+            return String::new();
+        };
         if player
             .settings
             .get("agent")

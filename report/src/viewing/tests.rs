@@ -127,3 +127,32 @@ fn head_says_who_sat_where_and_what_came_of_it() {
         .find(|one| one["values"] == json!([45.0, 40.0, 45.0]));
     assert_ne!(mean, None::<&Value>, "{series:?}");
 }
+
+#[test]
+fn turns_of_a_record_make_no_more_steps_than_it_has_answers() {
+    let mut record = (**guessing().record()).clone();
+    record.spec.rules_version += 1;
+    record.moves.last_mut().unwrap().turn = 4_000_000_000;
+    record.events.clear();
+    let viewing = Viewing::new(Arc::new(record));
+    let steps = viewing.from(0, 100, None);
+    let turns: Vec<u32> = steps.iter().map(|step| step.turn).collect();
+    assert_eq!(turns, [1, 2, 3, 4_000_000_000]);
+}
+
+#[test]
+fn tables_of_long_sessions_hold_the_last_targets_only() {
+    let record = Table {
+        game: "guess_two_thirds",
+        params: json!({ "rounds": 400 }),
+        setting: json!({}),
+        seats: &[("a", &[30.0]), ("b", &[60.0])],
+        repeat: 0,
+    }
+    .played();
+    let viewing = Viewing::new(Arc::new(record));
+    let last = told(&viewing.from(viewing.steps() - 1, 1, None));
+    let drift = last[0]["board"]["scene"]["drift"].as_array().unwrap();
+    assert_eq!(drift.len(), 100);
+    assert_eq!(drift[99]["round"], 400);
+}

@@ -24,7 +24,13 @@ fn only_the_token_gives_a_cookie_and_only_the_cookie_lets_in() {
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"));
     let shown = format!("other=1; {}; last=2", pair(&cookie));
     assert!(entrance.admit(&headers(COOKIE, &shown)).is_ok());
-    for wrong in ["agon-view=", "agon-view=x", "other=1", &pair(&cookie)[..20]] {
+    let value = pair(&cookie).split_once('=').unwrap().1;
+    for wrong in [
+        "agon-view=",
+        &format!("agon-view={value}"),
+        "other=1",
+        &pair(&cookie)[..30],
+    ] {
         assert!(entrance.admit(&headers(COOKIE, wrong)).is_err(), "{wrong}");
     }
     assert!(entrance.admit(&HeaderMap::new()).is_err());
@@ -79,4 +85,15 @@ fn changes_are_taken_from_ones_own_pages_only() {
     let mut cross = headers(HOST, "127.0.0.1:7790");
     cross.insert("sec-fetch-site", "cross-site".parse().unwrap());
     assert!(check_origin(&cross).is_err());
+}
+
+#[test]
+fn cookies_of_two_servers_of_one_machine_stand_beside_each_other() {
+    let (one, first) = Entrance::open().unwrap();
+    let (other, second) = Entrance::open().unwrap();
+    let cookies = [one.enter(&first).unwrap(), other.enter(&second).unwrap()];
+    let both = cookies.each_ref().map(|cookie| pair(cookie)).join("; ");
+    assert!(one.admit(&headers(COOKIE, &both)).is_ok());
+    assert!(other.admit(&headers(COOKIE, &both)).is_ok());
+    assert!(other.admit(&headers(COOKIE, pair(&cookies[0]))).is_err());
 }

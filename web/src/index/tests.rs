@@ -146,8 +146,20 @@ fn runs_of_one_experiment_have_addresses_of_their_own() {
         names,
         [
             "a-run---with--odd--letters",
-            "a-run---with--odd--letters-2",
+            "a-run---with--odd--letters~2",
             "run"
         ]
     );
+}
+
+#[test]
+fn sessions_that_stand_in_two_runs_are_listed_once_and_the_other_run_says_so() {
+    let mut index = index();
+    let again = index.add_run("guesses", "there".to_owned());
+    let session = Session::from_line(line(0.5, 0).as_bytes()).unwrap();
+    index.add(again, &session, place(7));
+    assert_eq!(index.runs().len(), 2);
+    let head = index.run("guesses~2").unwrap();
+    assert_eq!(head.run.sessions, 0);
+    assert!(head.notes[0].contains("another run"), "{:?}", head.notes);
 }
