@@ -160,7 +160,7 @@ test("a sweep is watched to its end, and its sessions are opened while it goes o
     await page.goto(address);
     await expect(page.getByText("Nothing is being played.")).toBeVisible();
     const experiment = `name = "watched"
-repeats = 40
+repeats = 100
 [players.m]
 kind = "model"
 model = "any"
@@ -172,13 +172,13 @@ seats = [{ player = "m", count = 2 }]
     stand.write("watched.toml", experiment);
     const ended = stand.start(/(results in)/, "run", "watched.toml", ...services);
     const progress = page.getByRole("progressbar", { name: "Progress" });
-    await expect(progress).toHaveAttribute("aria-valuemax", "40");
+    await expect(progress).toHaveAttribute("aria-valuemax", "100");
     await expect(page.getByText("running", { exact: true })).toBeVisible();
     if (SHOTS) await page.screenshot({ path: `${SHOTS}/watched.png` });
     await page.getByRole("link", { name: "watched" }).first().click();
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("watched");
     await page.getByRole("link", { name: "Runs" }).click();
-    await expect(progress).toHaveAttribute("aria-valuenow", "40", { timeout: 60_000 });
+    await expect(progress).toHaveAttribute("aria-valuenow", "100", { timeout: 60_000 });
     await expect(page.getByText("done", { exact: true })).toBeVisible();
     expect(await faults(page)).toEqual([]);
     expect(complaints).toEqual([]);
