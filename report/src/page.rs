@@ -42,14 +42,14 @@ impl Page {
     /// The page.
     pub fn html(&self) -> String {
         let links = self.sections.iter().enumerate().map(|(place, section)| {
-            let title = harmless(&section.title);
+            let title = Layout::Html.escaped(&section.title);
             format!("<li><a href=\"#s{place}\">{title}</a></li>\n")
         });
         let sections = self.sections.iter().enumerate().map(|(place, section)| {
-            let (title, html) = (harmless(&section.title), &section.html);
+            let (title, html) = (Layout::Html.escaped(&section.title), &section.html);
             format!("<section id=\"s{place}\">\n<h2>{title}</h2>\n{html}\n</section>\n")
         });
-        let title = harmless(&self.title);
+        let title = Layout::Html.escaped(&self.title);
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -65,32 +65,27 @@ impl Page {
     }
 }
 
-/// Text in which nothing is markup and nothing moves what stands beside it.
-fn harmless(text: &str) -> String {
-    Layout::Html.escaped(text)
-}
-
 /// Text that opens on demand.
 pub fn details(summary: &str, text: &str) -> String {
-    let (summary, text) = (harmless(summary), harmless(text));
+    let (summary, text) = (Layout::Html.escaped(summary), Layout::Html.escaped(text));
     format!("<details><summary>{summary}</summary><pre>{text}</pre></details>")
 }
 
 /// Parts that [`Layout::Html`] made, which open on demand; an address within the page may lead there.
 pub fn folded(summary: &str, anchor: &str, html: &str) -> String {
-    let (summary, anchor) = (harmless(summary), harmless(anchor));
+    let (summary, anchor) = (Layout::Html.escaped(summary), Layout::Html.escaped(anchor));
     // Browsers open what holds the target, not a target that is folded itself.
     format!("<details><summary>{summary}</summary>\n<div id=\"{anchor}\">{html}</div>\n</details>")
 }
 
 /// A paragraph.
 pub fn paragraph(text: &str) -> String {
-    format!("<p>{}</p>", harmless(text))
+    format!("<p>{}</p>", Layout::Html.escaped(text))
 }
 
 /// A paragraph that nobody may overlook.
 pub fn warning(text: &str) -> String {
-    format!("<p class=\"warning\">{}</p>", harmless(text))
+    format!("<p class=\"warning\">{}</p>", Layout::Html.escaped(text))
 }
 
 #[cfg(test)]

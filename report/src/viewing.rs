@@ -106,7 +106,7 @@ pub struct Viewing {
     turns: Vec<usize>,
     /// Which events are of which turn; `None` where answers stand after all events.
     found: Option<Arc<Turns>>,
-    /// Indices of calls by seat and by the last call of an answer.
+    /// Indices of all calls, by seat.
     calls: BTreeMap<Seat, Vec<u32>>,
 }
 
@@ -253,12 +253,6 @@ impl Viewing {
             }
         }
         steps
-    }
-
-    /// The table after the last step, as everybody sees it.
-    pub fn last_board(&self) -> Option<Board> {
-        let last = self.places.len().checked_sub(1)?;
-        self.from(last, 1, None).pop().map(|step| step.board)
     }
 
     /// Steps in whose words a text is found, whatever its capitals; so many at the most.

@@ -20,7 +20,7 @@ use crate::entrance::{self, Entrance};
 use crate::index::{Run, RunHead, SessionPage, SessionRow};
 use crate::library::Library;
 use crate::query::{SessionQuery, StepQuery, TextQuery};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, beside};
 use crate::sweeps::{Action, Sweep, Sweeps};
 use crate::{assets, headers, sweeps};
 
@@ -153,8 +153,7 @@ struct SessionHead {
 async fn session(State(shared): State<Shared>, Path(session): Path<String>) -> Answer<SessionHead> {
     let (run, viewing) = shared.library.viewing(&session).await?;
     let paired = shared.library.index.read().paired(&session);
-    let head = tokio::task::spawn_blocking(move || viewing.head()).await;
-    let head = head.map_err(|error| Refusal::Unreadable(error.to_string()))?;
+    let head = beside(move || viewing.head()).await?;
     Ok(Json(SessionHead { run, head, paired }))
 }
 
@@ -172,11 +171,7 @@ async fn steps(
     let (_, viewing) = shared.library.viewing(&session).await?;
     seat_of(&viewing, query.seat)?;
     let total = viewing.steps();
-    let told =
-        tokio::task::spawn_blocking(move || viewing.from(query.from, query.count(), query.seat));
-    let steps = told
-        .await
-        .map_err(|error| Refusal::Unreadable(error.to_string()))?;
+    let steps = beside(move || viewing.from(query.from, query.count(), query.seat)).await?;
     Ok(Json(Steps { steps, total }))
 }
 
@@ -192,11 +187,7 @@ async fn search(
 ) -> Answer<Hits> {
     let (_, viewing) = shared.library.viewing(&session).await?;
     seat_of(&viewing, query.seat)?;
-    let found =
-        tokio::task::spawn_blocking(move || viewing.search(&query.q, query.seat, MOST_HITS));
-    let steps = found
-        .await
-        .map_err(|error| Refusal::Unreadable(error.to_string()))?;
+    let steps = beside(move || viewing.search(&query.q, query.seat, MOST_HITS)).await?;
     Ok(Json(Hits { steps }))
 }
 

@@ -12,7 +12,7 @@ use agon_report::board::Stated;
 use agon_report::viewing::in_words;
 use serde::Serialize;
 
-use crate::query::{SessionQuery, Token};
+use crate::query::SessionQuery;
 
 /// Where a record lies, for its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -256,7 +256,7 @@ impl Index {
             }
             match sessions.len() < query.count() {
                 true => sessions.push(of_run.shown(row)),
-                false if next.is_none() => next = Some(Token::at(at)),
+                false if next.is_none() => next = Some(at.to_string()),
                 false => {}
             }
         }

@@ -10,7 +10,7 @@ use parking_lot::{Mutex, RwLock};
 use serde_json::Value;
 
 use crate::index::{Index, Place};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, beside};
 
 /// Parsed records that are kept.
 const MOST_RECORDS: usize = 6;
@@ -79,16 +79,12 @@ impl Library {
             return Ok((run, known));
         }
         let source = Arc::clone(&self.source);
-        let read = tokio::task::spawn_blocking(move || {
+        let read = beside(move || {
             let line = source.line(place)?;
             let record = StoredRecord::from_line(&line).map_err(|error| error.to_string())?;
             Ok::<_, String>(Viewing::new(Arc::new(record)))
         });
-        let viewing = read
-            .await
-            .map_err(|error| error.to_string())
-            .and_then(|read| read);
-        let viewing = Arc::new(viewing.map_err(Refusal::Unreadable)?);
+        let viewing = Arc::new(read.await?.map_err(Refusal::Unreadable)?);
         self.viewings.put(session, Arc::clone(&viewing));
         Ok((run, viewing))
     }
@@ -100,10 +96,7 @@ impl Library {
     pub async fn line(&self, session: &str) -> Result<String, Refusal> {
         let (_, place) = self.place(session)?;
         let source = Arc::clone(&self.source);
-        let read = tokio::task::spawn_blocking(move || source.line(place)).await;
-        let line = read
-            .map_err(|error| error.to_string())
-            .and_then(|read| read);
+        let line = beside(move || source.line(place)).await?;
         line.map_err(Refusal::Unreadable)
     }
 

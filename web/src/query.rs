@@ -10,16 +10,6 @@ const MOST: usize = 200;
 /// Rows of an answer that does not say how many.
 const BY_DEFAULT: usize = 100;
 
-/// A place in a list, as it is handed out and taken back.
-pub struct Token;
-
-impl Token {
-    /// The token of a place.
-    pub fn at(place: usize) -> String {
-        place.to_string()
-    }
-}
-
 /// Which sessions of a run.
 #[derive(Debug, Default, Deserialize)]
 pub struct SessionQuery {
@@ -28,7 +18,7 @@ pub struct SessionQuery {
     /// With this text in what is listed.
     #[serde(default)]
     pub search: String,
-    /// From the end of the page before.
+    /// From this row on: what the page before handed out.
     #[serde(default)]
     pub cursor: String,
     /// So many.

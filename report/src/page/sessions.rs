@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use super::{folded, harmless};
+use super::folded;
 use crate::axes::{Axes, AxisNames, axes_of};
 use crate::layout::Layout;
 use crate::session::Session;
@@ -84,7 +84,7 @@ impl SessionList {
         let left_out = self.settings.len().saturating_sub(MOST_SETTINGS);
         let left_out = (left_out > 0)
             .then(|| format!("<p>{} not listed</p>", counted(left_out as u64, "setting")));
-        let parts = std::iter::once(format!("<p>{}</p>", harmless(how))).chain(parts);
+        let parts = std::iter::once(format!("<p>{}</p>", Layout::Html.escaped(how))).chain(parts);
         parts.chain(left_out).collect::<Vec<_>>().join("\n")
     }
 }
