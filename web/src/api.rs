@@ -18,9 +18,9 @@ use tokio::sync::Semaphore;
 
 use crate::entrance::{self, Entrance};
 use crate::index::{Run, RunHead, SessionPage, SessionRow};
-use crate::library::Library;
+use crate::library::{Library, beside};
 use crate::query::{SessionQuery, StepQuery, TextQuery};
-use crate::refusal::{Refusal, beside};
+use crate::refusal::Refusal;
 use crate::sweeps::{Action, Sweep, Sweeps};
 use crate::{assets, headers, sweeps};
 

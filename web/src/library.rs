@@ -5,18 +5,37 @@ use std::sync::Arc;
 
 use agon_engine::record::StoredRecord;
 use agon_report::viewing::Viewing;
+use agon_service_kit::compute::Pool;
 use futures_util::future::BoxFuture;
 use parking_lot::{Mutex, RwLock};
 use serde_json::Value;
+use tracing::error;
 
 use crate::index::{Index, Place};
-use crate::refusal::{Refusal, beside};
+use crate::refusal::Refusal;
 
 /// Parsed records that are kept.
 const MOST_RECORDS: usize = 6;
 
 /// Sessions whose calls are kept: each call holds its whole conversation.
 const MOST_CALLS: usize = 1;
+
+/// Threads that read sessions and work on them, apart from those that serve. The process does not wait
+/// for them when it is told to stop.
+static PAGES: Pool = Pool::new("pages");
+
+/// What work on a session comes to.
+///
+/// # Errors
+/// It panicked.
+pub(crate) async fn beside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    PAGES.run(work).await.map_err(|panicked| {
+        error!(%panicked, "a session cannot be shown");
+        Refusal::Unreadable("this session cannot be shown; the log says more".to_owned())
+    })
+}
 
 /// Every call of a session's models, by seat and index, as JSON.
 pub type Calls = Vec<Value>;

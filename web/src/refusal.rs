@@ -49,12 +49,3 @@ impl IntoResponse for Refusal {
         (status, Json(said)).into_response()
     }
 }
-
-/// Runs what takes processor time or waits for a disk beside the server's own threads.
-pub async fn beside<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Refusal> {
-    let done = tokio::task::spawn_blocking(work).await;
-    // How it went wrong is in the log; a reader can do nothing about it.
-    done.map_err(|_| Refusal::Unreadable("this session cannot be shown: see the log".to_owned()))
-}
