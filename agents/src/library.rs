@@ -47,6 +47,21 @@ static BUILT_IN_LIBRARY: LazyLock<PromptLibrary> = LazyLock::new(|| {
     }
 });
 
+/// Game and version of every folder of built-in templates.
+static FOLDERS: LazyLock<BTreeSet<(&str, &str)>> = LazyLock::new(built_in_folders);
+
+/// The version of each folder: a grid over ten thousand models asks for it as often.
+static VERSIONS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let folders = FOLDERS
+        .iter()
+        .map(|(game, version)| format!("{game}/{version}/"));
+    let versions = folders.map(|folder| {
+        let version = prompts_version(BUILT_IN, std::slice::from_ref(&folder));
+        (folder, version)
+    });
+    versions.collect()
+});
+
 /// Folder of the parts that all games share.
 const SHARED: &str = "shared/";
 
@@ -135,7 +150,11 @@ impl PromptLibrary {
     /// Version of the agents and of the built-in templates in these folders and in the one
     /// that all games share: [`AGENTS_VERSION`] and a digest.
     pub(crate) fn version_of(folders: &[String]) -> String {
-        prompts_version(BUILT_IN, folders)
+        let known = match folders {
+            [folder] => VERSIONS.get(folder).cloned(),
+            _ => None,
+        };
+        known.unwrap_or_else(|| prompts_version(BUILT_IN, folders))
     }
 
     /// Every built-in template in these folders, and of those that all games share: path and
@@ -152,7 +171,7 @@ impl PromptLibrary {
 
     /// The prompt versions of a game, in order; none for a game without prompts.
     pub fn versions(&self, game: &str) -> Vec<&'static str> {
-        let all = built_in_folders().into_iter();
+        let all = FOLDERS.iter().copied();
         let of_game = all.filter(|(found, _)| *found == game);
         of_game.map(|(_, version)| version).collect()
     }
@@ -160,7 +179,7 @@ impl PromptLibrary {
     /// Every game and version whose templates are replaced, in order; all of them where those are
     /// that all games share.
     pub(crate) fn touched(&self) -> Vec<(&'static str, &'static str)> {
-        let all = built_in_folders().into_iter();
+        let all = FOLDERS.iter().copied();
         all.filter(|(game, version)| self.replaces(&[format!("{game}/{version}/")]))
             .collect()
     }

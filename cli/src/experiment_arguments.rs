@@ -351,8 +351,9 @@ fn check_models(
         let seats = spec.seats.iter().enumerate();
         let mut is_new = false;
         for (seat, player) in seats.filter(|(_, player)| player.kind == PlayerKind::Model) {
-            let settings = serde_json::to_string(&player.settings).map_err(Failure::input)?;
-            let digest = blake3::hash(settings.as_bytes());
+            players.models.extend(models_of(player).map(str::to_owned));
+            let settings = serde_json::to_string(&what_is_checked(player));
+            let digest = blake3::hash(settings.map_err(Failure::input)?.as_bytes());
             if !seen.insert((spec.game.clone(), player.name.clone(), *digest.as_bytes())) {
                 continue;
             }
@@ -364,8 +365,6 @@ fn check_models(
                 };
                 faults.value(&place_of(document, player, &message), message);
             }
-            let models = models_of(player).map(str::to_owned);
-            players.models.extend(models);
         }
         if is_new {
             players.prompts.extend(prompts_of(spec, library));
@@ -380,6 +379,21 @@ fn check_models(
         false => cells.finish().and_then(|()| faults.or(players)),
     };
     checked.map_err(|faults| Failure::BadInput(file.locate(&faults).to_string()))
+}
+
+/// The settings of a player that decide whether it can play and what it is told. Which model it is does
+/// not, unless it may be one of its own fallbacks: a grid may name a hundred thousand models.
+fn what_is_checked(player: &PlayerSpec) -> BTreeMap<&str, &serde_json::Value> {
+    let settings = &player.settings;
+    let model = settings.get("model").and_then(serde_json::Value::as_str);
+    let is_any = model.is_some_and(|name| !name.trim().is_empty())
+        && !settings.contains_key("fallback_models");
+    let checked = settings
+        .iter()
+        .filter(|(name, _)| !(is_any && *name == "model"));
+    checked
+        .map(|(name, value)| (name.as_str(), value))
+        .collect()
 }
 
 /// What the model players of a session are told. What is wrong with a player is not said here.

@@ -126,7 +126,7 @@ impl Place {
         } else {
             whole.to_owned()
         };
-        let source_line = quoted(&source_line);
+        let source_line = quoted(&discreet::masked(&source_line));
         let rest_of_line = source_line.chars().count().saturating_sub(column - 1);
         let (end_line, end_column) = line_column(text, span.end);
         let width = if end_line == line {

@@ -12,6 +12,7 @@ use std::time::Duration;
 use agon_tests::measured::measured as measured_by;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde_json::Value;
 
 /// After so long a command is stopped.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -29,6 +30,7 @@ fn main() {
         .map(|input| (input, &["check", "plan"][..]));
     let records = records()
         .into_iter()
+        .chain(played(folder.path()))
         .map(|input| (input, &["verify", "show", "replay"][..]));
     for ((name, bytes), commands) in experiments.chain(records) {
         let path = folder.path().join(name);
@@ -95,6 +97,14 @@ fn experiments() -> Vec<(&'static str, Vec<u8>)> {
             "a".repeat(8_000_000)
         )
     };
+    let models: String = (0..190_000)
+        .map(|model| format!("\"openai/m{model}\","))
+        .collect();
+    let models = format!(
+        "name = \"x\"\n[players.subject]\nkind = \"model\"\nmodel = \"openai/m\"\n\
+         [[games]]\ngame = \"guess_two_thirds\"\n[grid]\n\"players.subject.model\" = [{models}]\n"
+    )
+    .into_bytes();
     let tables = |count: usize| {
         (0..count)
             .map(|table| format!("[t{table}]\n"))
@@ -160,6 +170,7 @@ fn experiments() -> Vec<(&'static str, Vec<u8>)> {
             ),
         ),
         ("cells.toml", experiment("", RANDOM, &seeds)),
+        ("models.toml", models),
         (
             "idle_player.toml",
             experiment("", RANDOM, &idle("players.idle", "strategy")),
@@ -180,6 +191,62 @@ fn experiments() -> Vec<(&'static str, Vec<u8>)> {
         ),
         ("errors.toml", b"= = =\n".repeat(LARGE / 6)),
         ("not_text.toml", vec![0xff; LARGE]),
+    ]
+}
+
+/// Records of sessions that are as long as an experiment may have them, and one that claims to be longer.
+fn played(folder: &Path) -> Vec<(&'static str, Vec<u8>)> {
+    let played = |game: &str, strategy: &str, seats: usize, params: &str| {
+        let text = format!(
+            "name = \"{game}\"\n[players.subject]\nkind = \"rule\"\nstrategy = \"{strategy}\"\n\
+             [[games]]\ngame = \"{game}\"\nparams = {{ {params} }}\n\
+             seats = [{{ player = \"subject\", count = {seats} }}]\n"
+        );
+        let [file, out, data] = ["long.toml", game, "data"].map(|name| folder.join(name));
+        fs::write(&file, text).expect("the scratch folder takes files");
+        let [file, folder, data] = [&file, &out, &data].map(|path| path.display().to_string());
+        let arguments = ["run", &file, "--out", &folder, "--data", &data];
+        let ended = measured_by(&arguments, PATIENCE);
+        assert_eq!(ended.code, Some(0), "{game} is played");
+        fs::read(out.join("records.jsonl")).expect("its record")
+    };
+    let short = played("guess_two_thirds", "random", 10, "rounds = 10");
+    let mut claim: Value = serde_json::from_slice(&short).expect("a record");
+    let seat = claim["spec"]["seats"][0].clone();
+    claim["spec"]["params"]["rounds"] = 10_000.into();
+    claim["spec"]["params"]["players"] = 1_000.into();
+    claim["spec"]["seats"] = vec![seat; 1_000].into();
+    let items: String = (0..100)
+        .map(|item| format!("{{ name = \"i{item}\", starting_price = 1000, true_value = 9000 }}, "))
+        .collect();
+    let auction = format!("budget = 100000000, minimum_increase_percent = 1, items = [{items}]");
+    vec![
+        (
+            "claimed.jsonl.gz",
+            packed(format!("{claim}\n").as_bytes(), 1),
+        ),
+        (
+            "guesses.jsonl",
+            played(
+                "guess_to_survive",
+                "mono_trend",
+                13,
+                "rounds = 10000, health = 1000000",
+            ),
+        ),
+        (
+            "days.jsonl",
+            played(
+                "water_allocation",
+                "random",
+                100,
+                "rounds = 700, supply_min = 10000, supply_max = 10000",
+            ),
+        ),
+        (
+            "bids.jsonl",
+            played("english_auction", "truthful", 3, &auction),
+        ),
     ]
 }
 

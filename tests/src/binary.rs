@@ -61,6 +61,12 @@ fn command_of(program: PathBuf, arguments: &[&str]) -> Command {
     command
 }
 
+/// A line of the shell with this as `$0`, in the project's folder and free of the caller's settings:
+/// for what a process is born with.
+pub fn command_in_shell(line: &str, zero: &str) -> Command {
+    command_of(PathBuf::from("sh"), &["-c", line, zero])
+}
+
 /// Runs a command to its end.
 pub fn run(arguments: &[&str]) -> Ended {
     let output = command(arguments).output().expect("the binary starts");

@@ -10,6 +10,11 @@ use agon_tests::model_server::{ModelServer, get};
 use agon_tests::scripted_server::{Said, ScriptedServer};
 use agon_tests::{redis, runs, waiting};
 
+#[path = "secrets/said.rs"]
+mod said;
+
+use said::Protocol;
+
 /// Long and odd enough to be found wherever it might turn up.
 const KEY: &str = "sk-agon-test-8c1f2e7b90d34a5566";
 
@@ -187,106 +192,40 @@ fn assert_files_keep(what: &str, path: &Path) {
     }
 }
 
-/// Answers and complaints that repeat the key, each somewhere else. `KEY` stands for it.
-const SAID: [(u16, &str); 30] = [
-    (
-        200,
-        r#"{"model":"m","choices":[{"message":{"content":"40 KEY"},"finish_reason":"stop"}]}"#,
-    ),
-    (
-        200,
-        r#"{"model":"KEY","choices":[{"message":{"content":"40"},"finish_reason":"stop"}]}"#,
-    ),
-    (
-        200,
-        r#"{"model":"m","choices":[{"message":{"content":"40"},"finish_reason":"KEY"}]}"#,
-    ),
-    (
-        200,
-        r#"{"model":"m","choices":[{"message":{"content":"40","reasoning_content":"KEY"},"finish_reason":"stop"}]}"#,
-    ),
-    (
-        200,
-        r#"{"id":"KEY","model":"m","system_fingerprint":"KEY","choices":[{"message":{"content":"40"},"finish_reason":"stop"}]}"#,
-    ),
-    (
-        200,
-        r#"{"model":"m","choices":[{"message":{"content":"{\"number\": \"KEY\"}"},"finish_reason":"stop"}]}"#,
-    ),
-    (
-        200,
-        r#"{"model":"m","choices":[{"message":{"content":null,"refusal":"KEY"},"finish_reason":"stop"}]}"#,
-    ),
-    (200, r#"{"error":{"message":"KEY","code":"KEY"}}"#),
-    (200, "<p>KEY</p>"),
-    (400, r#"{"error":{"message":"no KEY","type":"t"}}"#),
-    (400, r#"{"error":{"message":"m","code":"KEY"}}"#),
-    (
-        400,
-        r#"{"error":{"message":"m","param":"KEY","code":"unsupported_parameter"}}"#,
-    ),
-    (400, r#"[{"error":{"message":"KEY","status":"KEY"}}]"#),
-    (429, r#"{"error":{"message":"slow down KEY"}}"#),
-    (500, r#"{"detail":"KEY"}"#),
-    (500, "<html>KEY</html>"),
-    (503, "KEY"),
-    (
-        200,
-        r#"{"model":"m","choices":[{"message":{"role":"KEY","content":"40"},"finish_reason":"stop"}]}"#,
-    ),
-    (
-        200,
-        r#"{"model":"m","choices":[{"message":{"content":"40","name":"KEY","annotations":["KEY"]},"finish_reason":"stop"}]}"#,
-    ),
-    (
-        200,
-        r#"{"model":"m","choices":[{"message":{"content":"","tool_calls":[{"id":"KEY","function":{"name":"KEY","arguments":"KEY"}}]},"finish_reason":"tool_calls"}]}"#,
-    ),
-    (
-        200,
-        r#"{"model":"m","choices":[{"message":{"content":"40"},"logprobs":{"content":[{"token":"KEY"}]},"finish_reason":"stop"}]}"#,
-    ),
-    (
-        200,
-        r#"{"model":"m","object":"KEY","service_tier":"KEY","provider":"KEY","choices":[{"message":{"content":"40"},"finish_reason":"stop"}]}"#,
-    ),
-    (
-        200,
-        r#"{"model":"m","choices":[{"message":{"content":"40"},"finish_reason":"stop"}],"usage":{"KEY":1,"prompt_tokens":"KEY"}}"#,
-    ),
-    (
-        200,
-        r#"{"model":"m","choices":[{"message":{"content":"40"},"finish_reason":"stop"},{"message":{"content":"KEY"},"finish_reason":"KEY"}]}"#,
-    ),
-    (
-        200,
-        r#"{"model":"m","choices":[{"message":{"content":[{"type":"text","text":"40 KEY"}]},"finish_reason":"stop"}]}"#,
-    ),
-    (200, r#""KEY""#),
-    (
-        400,
-        r#"{"error":{"message":"m","type":"KEY","metadata":{"raw":"KEY"}}}"#,
-    ),
-    (404, r#"{"error":{"message":"no model KEY"}}"#),
-    (422, r#"{"detail":[{"loc":["KEY"],"msg":"KEY"}]}"#),
-    (
-        529,
-        r#"{"type":"error","error":{"type":"KEY","message":"KEY"}}"#,
-    ),
-];
-
 #[test]
 fn a_key_that_a_provider_repeats_is_in_no_output_and_no_file_however_it_is_spelled() {
-    for (encoding, encode) in ENCODINGS {
+    nowhere_is_the_key_that_is_repeated(&said::OPENAI, &ENCODINGS);
+}
+
+#[test]
+fn key_that_is_repeated_in_messages_of_anthropic_is_nowhere() {
+    nowhere_is_the_key_that_is_repeated(&said::ANTHROPIC, &[ENCODINGS[0], ENCODINGS[5]]);
+}
+
+#[test]
+fn key_that_is_repeated_in_contents_of_gemini_is_nowhere() {
+    nowhere_is_the_key_that_is_repeated(&said::GEMINI, &[ENCODINGS[0], ENCODINGS[5]]);
+}
+
+#[test]
+fn key_that_is_repeated_in_conversations_of_bedrock_is_nowhere() {
+    nowhere_is_the_key_that_is_repeated(&said::BEDROCK, &[ENCODINGS[0], ENCODINGS[5]]);
+}
+
+/// Plays against a provider that repeats its key in every place it can, and looks for it in all that a
+/// run prints, logs, counts and stores.
+fn nowhere_is_the_key_that_is_repeated(protocol: &Protocol, encodings: &[Encoding]) {
+    let said = protocol.said;
+    for (encoding, encode) in encodings {
         let spelled = encode(UNKNOWN);
         let (looked, looking) = mpsc::channel::<()>();
         let looking = Mutex::new(looking);
         let server = ScriptedServer::start(move |number, _| {
-            if number as usize >= SAID.len() {
+            if number as usize >= said.len() {
                 // Nobody goes on before the metrics were looked at; then the channel is closed.
                 let _ = looking.lock().unwrap().recv();
             }
-            let (status, body) = SAID[number as usize % SAID.len()];
+            let (status, body) = said[number as usize % said.len()];
             Said {
                 status,
                 body: body.replace("KEY", &spelled).into_bytes(),
@@ -298,25 +237,25 @@ fn a_key_that_a_provider_repeats_is_in_no_output_and_no_file_however_it_is_spell
         let experiment = experiment.display().to_string();
         let [data, out] =
             ["data", "out"].map(|name| folder.path().join(name).display().to_string());
-        let config = runs::config_for(
-            folder.path(),
-            &server,
-            "keys = [{ env = 'TEST_MODEL_KEY' }]",
+        let section = format!(
+            "{}\nkeys = [{{ env = 'TEST_MODEL_KEY' }}]",
+            protocol.section
         );
+        let config = runs::config_for(folder.path(), &server, &section);
         let metrics = format!("127.0.0.1:{}", redis::free_port());
         let mut arguments = vec!["run", &experiment, "--config", &config, "--data", &data];
         arguments.extend(["--out", &out, "--log", "trace", "--metrics", &metrics]);
-        let [said, log] = ["said.txt", "log.txt"].map(|name| folder.path().join(name));
+        let [printed, log] = ["said.txt", "log.txt"].map(|name| folder.path().join(name));
         let mut command = binary::command(&arguments);
         command.env("TEST_MODEL_KEY", UNKNOWN);
-        command.stdout(fs::File::create(&said).unwrap());
+        command.stdout(fs::File::create(&printed).unwrap());
         command.stderr(fs::File::create(&log).unwrap());
         let mut running = command.spawn().unwrap();
         let mut counted = String::new();
         waiting::until("all places were seen", || {
-            server.requests() as usize >= SAID.len() && {
+            server.requests() as usize >= said.len() && {
                 counted = get(&metrics, "/metrics");
-                calls(&counted) >= SAID.len() as f64
+                calls(&counted) >= said.len() as f64
             }
         });
         drop(looked);
@@ -362,6 +301,38 @@ const MISPLACED: [&str; 20] = [
     "[teams.red]\nbudget_dollars = 'KEY'",
     "OPENAI_API_KEY = 'KEY'",
 ];
+
+/// Where people put a key into an experiment file, which takes none.
+const IN_EXPERIMENTS: [&str; 10] = [
+    "api_key = 'KEY'",
+    "api_key = \"KEY\"",
+    "OPENAI_API_KEY = 'KEY'",
+    "players.subject.api_key = 'KEY'",
+    "players.subject = { kind = 'model', token = 'KEY', model = 'm' }",
+    "models = { password = 'KEY' }",
+    "\"x-api-key\" = 'KEY'",
+    "headers = { Authorization = 'Bearer KEY' }",
+    "api_key = KEY",
+    "tokens = ['KEY', 'KEY']",
+];
+
+#[test]
+fn key_in_an_experiment_file_is_not_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    for place in IN_EXPERIMENTS {
+        // One of no known shape, and one that is short.
+        for key in [UNKNOWN, "hunter2hunter2"] {
+            let text = format!("{}\n{EXPERIMENT}", place.replace("KEY", key));
+            let experiment = runs::write(folder.path(), &text).display().to_string();
+            for called in ["check", "run", "plan"] {
+                let ended = binary::run(&[called, &experiment, "--model", "sim"]).expect_code(2);
+                assert!(ended.err.contains(".toml:1:"), "{}", ended.err);
+                let said = [ended.out, ended.err].concat();
+                assert!(!said.contains(key), "{called} {place}: {said}");
+            }
+        }
+    }
+}
 
 #[test]
 fn a_secret_in_the_wrong_place_is_not_repeated() {

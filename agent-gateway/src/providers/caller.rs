@@ -16,7 +16,7 @@ use super::capabilities::{Capabilities, Learnt};
 use super::http::{Http, Incoming, Outgoing};
 use super::reading::{give_up, is_cut_off_thinking};
 use super::{Call, Provider, Refusal, Remedy, Reply, quota};
-use crate::decision::CUT_OFF_THINKING;
+use crate::decision::{CUT_OFF_THINKING, TokenLogprob};
 use crate::parameters::{Applied, Parameter};
 use agon_proto::simulated::{REPLY_HEADER, SIMULATED_ENDPOINT, SIMULATED_HEADER};
 
@@ -272,6 +272,25 @@ fn without_secrets(reply: &mut Reply) {
             *text = clean;
         }
     }
+    if tokens_hold_a_secret(&reply.logprobs) {
+        reply.logprobs.clear();
+    }
+}
+
+/// Whether tokens complete a secret when they are read one after another, as the reply has them, or
+/// the alternatives of one rank. Which token it begins in is nobody's business, so none is kept then.
+fn tokens_hold_a_secret(tokens: &[TokenLogprob]) -> bool {
+    let ranks = tokens.iter().map(|token| token.top.len()).max();
+    let said = tokens.iter().map(|token| token.token.as_str()).collect();
+    let alternatives = (0..ranks.unwrap_or(0)).map(|rank| {
+        let of_rank = tokens.iter().filter_map(|token| token.top.get(rank));
+        of_rank.map(|token| token.token.as_str()).collect()
+    });
+    // The alternatives of one token, one after another.
+    let aside = tokens.iter().flat_map(|token| &token.top);
+    let aside = aside.map(|token| token.token.as_str()).collect();
+    let mut read = std::iter::once(said).chain(alternatives).chain([aside]);
+    read.any(|text: String| matches!(secrets::without(&text), Cow::Owned(_)))
 }
 
 /// Ends a reply where it was to end, should its server not have known how. JSON
@@ -291,6 +310,54 @@ fn cut_at_stop(reply: &mut Reply, stops: &[String]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn secret_that_is_split_over_tokens_leaves_none_of_them() {
+        let secret = "split-Kq81vTz7m-over-tokens";
+        secrets::keep(secret);
+        let token = |text: &str, top: Vec<&str>| TokenLogprob {
+            token: text.to_owned(),
+            logprob: -0.5,
+            top: top.into_iter().map(|text| token_of(text)).collect(),
+        };
+        fn token_of(text: &str) -> TokenLogprob {
+            let (token, top) = (text.to_owned(), Vec::new());
+            TokenLogprob {
+                token,
+                logprob: -1.0,
+                top,
+            }
+        }
+        let base64 = "c3BsaXQtS3E4MXZUejdtLW92ZXItdG9rZW5z";
+        let (first, second) = secret.split_at(9);
+        let tables = [
+            vec![token(first, vec![]), token(second, vec![])],
+            secret
+                .chars()
+                .map(|letter| token(&letter.to_string(), vec![]))
+                .collect(),
+            vec![token(&base64[..7], vec![]), token(&base64[7..], vec![])],
+            vec![token("4", vec!["4", first]), token("0", vec!["0", second])],
+            vec![token("4", vec![first, second]), token("0", vec![])],
+            vec![token("4", vec![first]), token("0", vec![second, "1"])],
+        ];
+        for tokens in tables {
+            let shown = format!("{tokens:?}");
+            let mut reply = Reply {
+                logprobs: tokens,
+                ..Reply::default()
+            };
+            without_secrets(&mut reply);
+            assert!(reply.logprobs.is_empty(), "{shown}");
+        }
+        let harmless = vec![token("4", vec!["4", first]), token("0", vec!["0", "1"])];
+        let mut reply = Reply {
+            logprobs: harmless.clone(),
+            ..Reply::default()
+        };
+        without_secrets(&mut reply);
+        assert_eq!(reply.logprobs, harmless);
+    }
 
     #[test]
     fn reply_is_cut_where_its_server_would_have_stopped() {

@@ -8,6 +8,9 @@ use crate::model_config::SIMULATED;
 use crate::output::{self, counted};
 use crate::pausing;
 
+/// Reasons that are shown: a grid over models has as many of one kind as it has models.
+const MOST_REASONS: usize = 20;
+
 /// Arguments of `agon check`: those of `agon run`.
 #[derive(Debug, clap::Args)]
 pub struct Check {
@@ -35,8 +38,13 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
         checked.budget_in_words()
     ));
     output::print(&place);
-    for reason in missing {
+    for reason in missing.iter().take(MOST_REASONS) {
         output::print(&format!("not ready to run: {reason}"));
+    }
+    let more = missing.len().saturating_sub(MOST_REASONS);
+    if more > 0 {
+        let more = counted(more as u64, "more reason");
+        output::print(&format!("not ready to run: {more} of this kind"));
     }
     Ok(())
 }

@@ -43,6 +43,72 @@ fn without_value(message: &str) -> String {
     format!("{}{}", message[..start].trim_end(), &message[end..])
 }
 
+/// Parts of names of fields that hold secrets, in any file of anybody.
+const SECRET_NAMES: [&str; 10] = [
+    "key",
+    "apikey",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "credential",
+    "credentials",
+    "auth",
+    "authorization",
+];
+
+/// Whether whatever stands behind a field of this name is likely to be a secret: `api_key`, `"x-api-key"`,
+/// `tokens`, but not `max_tokens`.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let name = name.trim_matches(['"', '\'']);
+    let mut parts = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    ["keys", "tokens"].contains(&name) || parts.any(|part| SECRET_NAMES.contains(&part))
+}
+
+/// A line of TOML with an asterisk for every character of a value that stands behind the name of a
+/// secret, so that columns stay where they are.
+pub(super) fn masked(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
+    let mut name = String::new();
+    let mut quote: Option<char> = None;
+    // Whether values are secrets here, and in each table and list around this place.
+    let mut is_secret = false;
+    let mut around: Vec<(char, bool)> = Vec::new();
+    for letter in line.chars() {
+        let mut is_form = quote.is_none_or(|quote| quote == letter);
+        match (quote, letter) {
+            (Some(open), _) => {
+                name.push(letter);
+                quote = quote.filter(|_| letter != open);
+            }
+            (None, '"' | '\'') => quote = Some(letter),
+            (None, '=') => {
+                let inside = around.last().is_some_and(|(_, secret)| *secret);
+                is_secret = inside || is_secret_name(name.trim());
+                name.clear();
+            }
+            (None, '{' | '[') => {
+                around.push((letter, is_secret));
+                is_secret &= letter == '[';
+                name.clear();
+            }
+            (None, '}' | ']') => is_secret = around.pop().is_some_and(|(_, secret)| secret),
+            // In a list the next value follows; anywhere else another name.
+            (None, ',') => {
+                is_secret &= around.last().is_some_and(|(kind, _)| *kind == '[');
+                name.clear();
+            }
+            _ => {
+                is_form = letter.is_whitespace();
+                name.push(letter);
+            }
+        }
+        shown.push(if is_secret && !is_form { '*' } else { letter });
+    }
+    shown
+}
+
 /// A name or a sentence as it may be shown: one line, nothing that looks like a key, and in quotes
 /// nothing long.
 pub fn shown(text: &str) -> String {
@@ -90,4 +156,46 @@ fn without_long_values(message: &str) -> String {
         _ => clean.push_str(rest),
     }
     clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_behind_names_of_secrets_are_masked_and_nothing_moves() {
+        for (line, expected) in [
+            ("api_key = \"ab, c\"", "api_key = \"*****\""),
+            ("model = \"m\"", "model = \"m\""),
+            ("OPENAI_API_KEY = 'ab=d'", "OPENAI_API_KEY = '****'"),
+            ("\"x-api-key\" = 'a'", "\"x-api-key\" = '*'"),
+            ("tokens = ['one', \"two\"]", "tokens = ['***', \"***\"]"),
+            (
+                "tokens = [{ value = 'a' }, 'b']",
+                "tokens = [{ value = '*' }, '*']",
+            ),
+            ("max_tokens = '12'", "max_tokens = '12'"),
+            ("memory_tokens = 12", "memory_tokens = 12"),
+            (
+                "p = { password = 'p}s', seed = 4 }",
+                "p = { password = '***', seed = 4 }",
+            ),
+            (
+                "p = { seed = 4, secret = bare }",
+                "p = { seed = 4, secret = **** }",
+            ),
+            (
+                "headers.authorization = 'Bearer'",
+                "headers.authorization = '******'",
+            ),
+            ("monkey = 'a'", "monkey = 'a'"),
+            ("api_key = sk-bare # why", "api_key = ******* * ***"),
+            ("[keys.a]", "[keys.a]"),
+            ("", ""),
+        ] {
+            let shown = masked(line);
+            assert_eq!(shown, expected);
+            assert_eq!(shown.chars().count(), line.chars().count());
+        }
+    }
 }

@@ -96,8 +96,14 @@ impl Grpc {
             server::serve(&service.tasks, "fuzzed", listener, routes);
             server::channel(&uri).expect("a channel")
         });
+        let calls = calls();
+        let coordinators = agon_coordinator::access::RULES.iter();
+        for (path, _) in coordinators.chain(agon_agent_gateway::access::RULES) {
+            let is_tried = calls.iter().any(|(tried, _)| *tried == path);
+            assert!(is_tried, "{path} has no honest messages here");
+        }
         Self {
-            calls: calls(),
+            calls,
             channel,
             service,
         }
@@ -148,6 +154,13 @@ fn calls() -> Vec<(String, Vec<Vec<u8>>)> {
     let status = v1::GetGatewayStatusRequest {
         experiment_id: "fuzzed".to_owned(),
     };
+    let learnt = v1::ForgetLearntRequest {
+        model: Some("p/m".to_owned()),
+    };
+    let revived = v1::ReviveKeysRequest {
+        provider: Some("p".to_owned()),
+        source: Some("env K".to_owned()),
+    };
     let bundle = v1::GetPromptBundleRequest {
         digest: "0".repeat(64),
     };
@@ -187,6 +200,8 @@ fn calls() -> Vec<(String, Vec<Vec<u8>>)> {
         of(GATEWAY, "WatchDoor", vec![watched.encode_to_vec()]),
         of(GATEWAY, "AnswerAtDoor", vec![answered.encode_to_vec()]),
         of(GATEWAY, "GetGatewayStatus", vec![status.encode_to_vec()]),
+        of(GATEWAY, "ForgetLearnt", vec![learnt.encode_to_vec()]),
+        of(GATEWAY, "ReviveKeys", vec![revived.encode_to_vec()]),
     ]
 }
 
