@@ -19,12 +19,24 @@ pub fn replies(record: &StoredRecord) -> BTreeMap<Seat, Vec<&RecordedDecision>> 
             found.entry(decision.seat).or_default().push(decision);
         }
     }
-    let wanted = |seat: Seat| -> usize {
-        let moves = record.moves.iter();
-        moves.filter(|made| made.seat == seat).map(of_move).sum()
-    };
-    found.retain(|seat, replies| replies.len() == wanted(*seat));
+    let mut wanted: BTreeMap<Seat, usize> = BTreeMap::new();
+    for made in &record.moves {
+        *wanted.entry(made.seat).or_default() += of_move(made);
+    }
+    found.retain(|seat, replies| Some(&replies.len()) == wanted.get(seat));
     found
+}
+
+/// How many answers the seat of each move had given before it.
+pub fn before(record: &StoredRecord) -> Vec<usize> {
+    let mut given: BTreeMap<Seat, usize> = BTreeMap::new();
+    let before = record.moves.iter().map(|made| {
+        let given = given.entry(made.seat).or_default();
+        let before = *given;
+        *given += of_move(made);
+        before
+    });
+    before.collect()
 }
 
 /// How many answers a move took.

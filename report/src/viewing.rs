@@ -13,9 +13,9 @@ use agon_engine::{PlayerKind, Seat, registry};
 use serde::Serialize;
 
 pub use crate::board::Stated;
-use crate::board::{Board, Table};
+use crate::board::Table;
 use crate::story::{self, Teller, Telling, Turns, json_in_words};
-pub use step::{Answer, Column, Note, Refused, Step};
+pub use step::{Answer, Column, Note, Refused, Shown, Step};
 
 /// What a page says of a whole session.
 #[derive(Debug, Clone, Serialize)]
@@ -99,6 +99,23 @@ enum Place {
     Event(usize, u32),
 }
 
+/// Where a move stands among those of its seat.
+#[derive(Debug, Clone, Copy, Default)]
+struct Neighbours {
+    /// Place of the one before it among all moves.
+    before: Option<usize>,
+    is_last: bool,
+}
+
+/// Steps in whose words a text was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Hits {
+    /// In order; so many as were asked for at the most.
+    pub steps: Vec<usize>,
+    /// How many there are in all.
+    pub total: usize,
+}
+
 /// A session with its steps.
 pub struct Viewing {
     record: Arc<StoredRecord>,
@@ -108,6 +125,10 @@ pub struct Viewing {
     found: Option<Arc<Turns>>,
     /// Indices of all calls, by seat.
     calls: BTreeMap<Seat, Vec<u32>>,
+    /// Of each move.
+    neighbours: Vec<Neighbours>,
+    /// Places of notes, by turn.
+    notes: BTreeMap<u32, Vec<usize>>,
 }
 
 impl Viewing {
@@ -134,12 +155,18 @@ impl Viewing {
         for decision in &record.decisions {
             calls.entry(decision.seat).or_default().push(decision.index);
         }
+        let mut notes: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (place, note) in record.notes.iter().enumerate() {
+            notes.entry(note.turn).or_default().push(place);
+        }
         Self {
+            neighbours: neighbours(&record),
             record,
             places,
             turns,
             found,
             calls,
+            notes,
         }
     }
 
@@ -238,7 +265,7 @@ impl Viewing {
     }
 
     /// So many steps from one on, as everybody sees them or as one seat does.
-    pub fn from(&self, from: usize, count: usize, viewer: Option<Seat>) -> Vec<Step> {
+    pub fn from(&self, from: usize, count: usize, viewer: Option<Seat>) -> Vec<Shown> {
         let spec = &self.record.spec;
         let teller = self.teller(viewer);
         let mut table = Table::new(&spec.game, &spec.params, spec.seats.len(), viewer);
@@ -249,31 +276,45 @@ impl Viewing {
                 table.see(&self.record.events[*event]);
             }
             if step >= from {
-                steps.push(self.step(&teller, step, *place, table.board()));
+                let (step, board) = (self.step(&teller, step, *place), table.board());
+                steps.push(Shown { step, board });
             }
         }
         steps
     }
 
-    /// Steps in whose words a text is found, whatever its capitals; so many at the most.
-    pub fn search(&self, wanted: &str, viewer: Option<Seat>, most: usize) -> Vec<usize> {
+    /// Steps in whose words a text is found, whatever its capitals; the first `most` by their places.
+    pub fn search(&self, wanted: &str, viewer: Option<Seat>, most: usize) -> Hits {
         let wanted = wanted.to_lowercase();
+        let mut hits = Hits::default();
         if wanted.is_empty() {
-            return Vec::new();
+            return hits;
         }
         let teller = self.teller(viewer);
-        let empty = Board {
-            heading: String::new(),
-            scene: crate::board::Scene::Facts { facts: Vec::new() },
-            seats: Vec::new(),
-        };
-        let places = self.places.iter().enumerate();
-        let found = places.filter(|(step, place)| {
-            let step = self.step(&teller, *step, **place, empty.clone());
-            step.contains(&wanted)
-        });
-        found.map(|(step, _)| step).take(most).collect()
+        for (step, place) in self.places.iter().enumerate() {
+            if self.step(&teller, step, *place).contains(&wanted) {
+                hits.total += 1;
+                if hits.steps.len() < most {
+                    hits.steps.push(step);
+                }
+            }
+        }
+        hits
     }
+}
+
+fn neighbours(record: &StoredRecord) -> Vec<Neighbours> {
+    let mut all: Vec<Neighbours> = Vec::with_capacity(record.moves.len());
+    let mut last: BTreeMap<Seat, usize> = BTreeMap::new();
+    for (place, made) in record.moves.iter().enumerate() {
+        let before = last.insert(made.seat, place);
+        if let Some(before) = before {
+            all[before].is_last = false;
+        }
+        let is_last = true;
+        all.push(Neighbours { before, is_last });
+    }
+    all
 }
 
 /// With a capital and a full stop.

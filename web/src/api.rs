@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use agon_engine::Seat;
-use agon_report::viewing::{Head, Step};
+use agon_report::viewing::{Head, Hits, Shown};
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -24,7 +24,7 @@ use crate::refusal::Refusal;
 use crate::sweeps::{Action, Sweep, Sweeps};
 use crate::{assets, headers, sweeps};
 
-/// Most hits of a search.
+/// Most hits of a search that are named; how many there are is told.
 const MOST_HITS: usize = 1_000;
 
 /// A token in JSON, with much room.
@@ -159,7 +159,7 @@ async fn session(State(shared): State<Shared>, Path(session): Path<String>) -> A
 
 #[derive(Serialize)]
 struct Steps {
-    steps: Vec<Step>,
+    steps: Vec<Shown>,
     total: usize,
 }
 
@@ -175,11 +175,6 @@ async fn steps(
     Ok(Json(Steps { steps, total }))
 }
 
-#[derive(Serialize)]
-struct Hits {
-    steps: Vec<usize>,
-}
-
 async fn search(
     State(shared): State<Shared>,
     Path(session): Path<String>,
@@ -187,8 +182,8 @@ async fn search(
 ) -> Answer<Hits> {
     let (_, viewing) = shared.library.viewing(&session).await?;
     seat_of(&viewing, query.seat)?;
-    let steps = beside(move || viewing.search(&query.q, query.seat, MOST_HITS)).await?;
-    Ok(Json(Hits { steps }))
+    let hits = beside(move || viewing.search(&query.q, query.seat, MOST_HITS)).await?;
+    Ok(Json(hits))
 }
 
 async fn decision(

@@ -40,6 +40,8 @@ pub struct Teller<'a> {
     pub turns: Option<Arc<Turns>>,
     /// Replies to the asks of each seat, in order, where every one can be told.
     replies: BTreeMap<Seat, Vec<&'a RecordedDecision>>,
+    /// For each move: how many answers its seat had given before it, refused ones included.
+    attempts: Vec<usize>,
     text: String,
 }
 
@@ -61,6 +63,7 @@ impl<'a> Teller<'a> {
             told: Vec::new(),
             turns,
             replies: attempts::replies(record),
+            attempts: attempts::before(record),
             text: String::new(),
         }
     }
@@ -119,7 +122,7 @@ impl<'a> Teller<'a> {
 
     /// What was said in the answer that counted, where it is wanted.
     pub fn tell_reply(&mut self, steps: usize, place: usize, made: &StoredMove) {
-        let attempt = self.attempts_before(place, made.seat) + made.fouls.len();
+        let attempt = self.attempts[place] + made.fouls.len();
         let replies = self.replies.get(&made.seat);
         let reply = replies.and_then(|replies| replies.get(attempt));
         if let Some(reply) = reply.filter(|_| self.telling.replies && !made.forfeited) {
@@ -173,7 +176,7 @@ impl<'a> Teller<'a> {
         {
             return String::new();
         }
-        let attempt = self.attempts_before(place, made.seat) + made.fouls.len();
+        let attempt = self.attempts[place] + made.fouls.len();
         let replies = self.replies.get(&made.seat);
         let reply = replies.and_then(|replies| replies.get(attempt));
         let Some(reply) = reply.filter(|_| !made.forfeited) else {
@@ -192,7 +195,7 @@ impl<'a> Teller<'a> {
 
     /// The refused answers of a move.
     pub fn tell_fouls(&mut self, steps: usize, place: usize, made: &StoredMove) {
-        let before = self.attempts_before(place, made.seat);
+        let before = self.attempts[place];
         for (nth, foul) in made.fouls.iter().enumerate() {
             let Foul { kind, reason } = foul;
             let kind = serde_json::to_value(kind).unwrap_or_default();
@@ -221,20 +224,12 @@ impl<'a> Teller<'a> {
     /// The calls that led to the answer of a move, of those by which its seat answers; none where
     /// that cannot be told.
     pub fn calls(&self, place: usize, made: &StoredMove) -> &[&'a RecordedDecision] {
-        let before = self.attempts_before(place, made.seat);
+        let before = self.attempts[place];
         let replies = self.replies.get(&made.seat).map(Vec::as_slice);
         let calls = before..before + attempts::of_move(made);
         replies
             .and_then(|replies| replies.get(calls))
             .unwrap_or_default()
-    }
-
-    fn attempts_before(&self, place: usize, seat: Seat) -> usize {
-        let before = self.record.moves[..place].iter();
-        before
-            .filter(|made| made.seat == seat)
-            .map(attempts::of_move)
-            .sum()
     }
 }
 

@@ -6,7 +6,7 @@ use agon_engine::{Audience, Event, Seat, Value, View};
 use serde::Serialize;
 
 use super::sentences::Sentences;
-use super::{Place, Viewing};
+use super::{Neighbours, Place, Viewing};
 use crate::board::{Board, Seen, Stated};
 use crate::story::{self, Teller, note_lines};
 
@@ -40,7 +40,15 @@ pub struct Step {
     pub answers: Vec<Answer>,
     /// What players concluded in this turn.
     pub notes: Vec<Note>,
-    /// The table after it.
+}
+
+/// A step and the table after it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Shown {
+    /// The step.
+    #[serde(flatten)]
+    pub step: Step,
+    /// The table.
     pub board: Board,
 }
 
@@ -102,24 +110,23 @@ impl Step {
         });
         let stated = self.facts.iter().chain(&self.hidden);
         let stated = stated.flat_map(|fact| [&fact.name, &fact.value]);
+        let own = self.own.iter().flat_map(|column| {
+            let values = column.values.iter().flatten();
+            std::iter::once(&column.name).chain(values)
+        });
         let notes = self.notes.iter().map(|note| &note.text);
         let mut words = [&self.says, &self.title]
             .into_iter()
             .chain(answers)
             .chain(stated)
+            .chain(own)
             .chain(notes);
         words.any(|text| text.to_lowercase().contains(wanted))
     }
 }
 
 impl Viewing {
-    pub(super) fn step(
-        &self,
-        teller: &Teller<'_>,
-        step: usize,
-        place: Place,
-        board: Board,
-    ) -> Step {
+    pub(super) fn step(&self, teller: &Teller<'_>, step: usize, place: Place) -> Step {
         let empty = Step {
             step,
             turn: 0,
@@ -133,7 +140,6 @@ impl Viewing {
             hidden: Vec::new(),
             answers: Vec::new(),
             notes: Vec::new(),
-            board,
         };
         match place {
             Place::Answers(turn) => self.answers(teller, turn, empty),
@@ -154,8 +160,9 @@ impl Viewing {
         let answers: Vec<Answer> = moves
             .map(|(place, made)| self.answer(teller, place, made))
             .collect();
-        let notes = self.record.notes.iter();
-        let notes = notes.filter(|note| note.turn == turn && teller.shows(note.seat));
+        let notes = self.notes.get(&turn).into_iter().flatten();
+        let notes = notes.map(|place| &self.record.notes[*place]);
+        let notes = notes.filter(|note| teller.shows(note.seat));
         // How a reply was read shows in the answer.
         let notes = notes.filter(|note| !OF_READING.contains(&note.note.as_str()));
         let notes = notes.map(|note| Note {
@@ -213,13 +220,8 @@ impl Viewing {
         let (Some(last), Some(calls)) = (last_call(place, made), self.calls.get(&made.seat)) else {
             return Vec::new();
         };
-        let moves = self.record.moves.iter().enumerate();
-        let mut before = moves.clone().take(place).rev();
-        let before = before.find(|(_, other)| other.seat == made.seat);
-        let before = before.and_then(|(place, made)| last_call(place, made));
-        let is_last = !moves
-            .skip(place + 1)
-            .any(|(_, other)| other.seat == made.seat);
+        let Neighbours { before, is_last } = self.neighbours[place];
+        let before = before.and_then(|place| last_call(place, &self.record.moves[place]));
         let of_move = calls.iter().copied().filter(|index| {
             before.is_none_or(|before| *index > before) && (*index <= last || is_last)
         });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agon_engine::registry;
 use serde_json::{Value, json};
 
-use super::Viewing;
+use super::{Hits, Shown, Viewing};
 use crate::testing::{Table, told};
 
 fn guessing() -> Viewing {
@@ -25,13 +25,13 @@ fn guessing() -> Viewing {
 fn answers_come_before_what_follows_from_them() {
     let viewing = guessing();
     let steps = viewing.from(0, 100, None);
-    let kinds: Vec<&str> = steps.iter().map(|step| step.kind.as_str()).collect();
+    let kinds: Vec<&str> = steps.iter().map(|step| step.step.kind.as_str()).collect();
     let round = ["answers", "round_result"];
     assert_eq!(kinds, [&["briefing"][..], &round, &round, &round].concat());
     assert_eq!(viewing.head().turns, [1, 3, 5]);
-    assert_eq!(steps[3].says, "player_0: 20; player_1: 60");
+    assert_eq!(steps[3].step.says, "player_0: 20; player_1: 60");
     assert_eq!(
-        steps[2].says,
+        steps[2].step.says,
         "The mean is 45, the target 30; player_0 wins."
     );
     let result = told(&steps[2]);
@@ -69,9 +69,12 @@ fn seat_is_shown_its_own_answers_and_nothing_hidden() {
             "{step}"
         );
     }
-    assert!(viewing.search("60", Some(0), 10).is_empty());
-    assert_eq!(viewing.search("player_1: 60", None, 10), [1, 3, 5]);
-    assert_eq!(viewing.search("", None, 10), [0; 0]);
+    assert_eq!(viewing.search("60", Some(0), 10), Hits::default());
+    assert_eq!(viewing.search("player_1: 60", None, 10).steps, [1, 3, 5]);
+    assert_eq!(viewing.search("", None, 10), Hits::default());
+    // What only its seat saw is found, too, and what is not named is counted.
+    let own = viewing.search("NUMBER", None, 1);
+    assert_eq!((own.steps, own.total), (vec![2], 3));
 }
 
 #[test]
@@ -88,7 +91,7 @@ fn every_event_of_every_game_is_told_in_a_sentence_of_its_own() {
         let record = table.played_by(&vec![json!({ "strategy": "random" }); 3]);
         let viewing = Viewing::new(Arc::new(record));
         for viewer in [None, Some(1)] {
-            for step in viewing.from(0, usize::MAX, viewer) {
+            for Shown { step, .. } in viewing.from(0, usize::MAX, viewer) {
                 let is_told =
                     step.says.ends_with('.') || ["answers", "unseen"].contains(&&*step.kind);
                 assert!(is_told, "{game}, {viewer:?}: {}", step.says);
@@ -105,7 +108,7 @@ fn record_of_other_rules_is_shown_with_answers_after_events() {
     let viewing = Viewing::new(Arc::new(record));
     let steps = viewing.from(0, 100, None);
     assert_eq!(steps.len(), 7);
-    assert!(steps[..4].iter().all(|step| step.kind != "answers"));
+    assert!(steps[..4].iter().all(|shown| shown.step.kind != "answers"));
     let head = viewing.head();
     assert!(head.notes[0].contains("other rules"), "{:?}", head.notes);
 }
@@ -136,7 +139,7 @@ fn turns_of_a_record_make_no_more_steps_than_it_has_answers() {
     record.events.clear();
     let viewing = Viewing::new(Arc::new(record));
     let steps = viewing.from(0, 100, None);
-    let turns: Vec<u32> = steps.iter().map(|step| step.turn).collect();
+    let turns: Vec<u32> = steps.iter().map(|shown| shown.step.turn).collect();
     assert_eq!(turns, [1, 2, 3, 4_000_000_000]);
 }
 

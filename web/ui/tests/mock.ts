@@ -89,7 +89,7 @@ function find(parts: string[], query: URLSearchParams): unknown {
   if (!session) return undefined;
   if (what === undefined) return session.session;
   if (what === "steps") return steps(session, query);
-  if (what === "search") return { steps: hits(session, query.get("q") ?? "") };
+  if (what === "search") return hits(session, query.get("q") ?? "");
   if (what === "decisions") return decisionOf(session.session, Number(rest[0]), Number(rest[1]));
   return undefined;
 }
@@ -125,10 +125,10 @@ function steps({ session, step }: Told, query: URLSearchParams): Steps {
   return answer;
 }
 
-function hits({ session, step }: Told, words: string): number[] {
+function hits({ session, step }: Told, words: string): { steps: number[]; total: number } {
   const found: number[] = [];
-  for (let index = 0; index < session.steps && found.length < 1000; index += 1) {
+  for (let index = 0; index < session.steps; index += 1) {
     if (step(index).says.toLowerCase().includes(words.toLowerCase())) found.push(index);
   }
-  return found;
+  return { steps: found.slice(0, 1000), total: found.length };
 }

@@ -120,6 +120,8 @@ test("a long session keeps only the rows in view, and a search finds its steps",
   await expect(page.getByText("968 found")).toBeVisible();
   await page.getByRole("button", { name: "Previous match" }).click();
   await expect(slider(page)).toHaveValue("29977");
+  await page.getByRole("searchbox", { name: "Search the steps" }).fill("e");
+  await expect(page.getByText(/^[\d,]+ found; the first 1,000 can be visited$/)).toBeVisible();
 });
 
 test("a paired session stands beside it in step", async ({ page, address }) => {

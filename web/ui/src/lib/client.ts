@@ -54,7 +54,7 @@ export const searchSession = (
   session: string,
   query: { q: string; seat: number | null },
   signal: AbortSignal,
-) => get<{ steps: number[] }>(["sessions", session, "search"], query, signal);
+) => get<{ steps: number[]; total: number }>(["sessions", session, "search"], query, signal);
 
 /** Exchanges an access token for a cookie, which the server sets. */
 export async function enter(token: string): Promise<void> {
