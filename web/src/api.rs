@@ -20,7 +20,7 @@ use crate::entrance::{self, Entrance};
 use crate::index::{Run, RunHead, SessionPage, SessionRow};
 use crate::library::{Library, beside};
 use crate::query::{SessionQuery, StepQuery, TextQuery};
-use crate::refusal::Refusal;
+use crate::refusal::{self, Refusal};
 use crate::sweeps::{Action, Sweep, Sweeps};
 use crate::{assets, headers, sweeps};
 
@@ -74,6 +74,7 @@ pub fn router(
         .route("/sweeps/{experiment}/{action}", post(act))
         .route_layer(from_fn_with_state(shared.clone(), admit));
     let api = inside.route("/enter", post(enter)).fallback(nothing);
+    let api = api.layer(from_fn(refusal::in_one_form));
     Router::new()
         .nest("/api/v1", api)
         .fallback(assets::serve)

@@ -2,8 +2,12 @@
 //! Says nothing that whoever asks may not know.
 
 use axum::Json;
+use axum::body::to_bytes;
+use axum::extract::Request;
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
+use http::header::CONTENT_TYPE;
 use serde_json::json;
 
 /// Why there is no answer.
@@ -48,4 +52,34 @@ impl IntoResponse for Refusal {
         let said = json!({ "error": self.to_string() });
         (status, Json(said)).into_response()
     }
+}
+
+/// What the server itself says of a request that cannot be read is shorter.
+const LONGEST_TEXT_BYTES: usize = 4096;
+
+/// Has what is refused before a handler sees it (addresses and bodies that cannot be read, methods that
+/// there are none for) said in the same form.
+pub async fn in_one_form(request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    let kind = response.headers().get(CONTENT_TYPE);
+    let is_json = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    if !response.status().is_client_error() || is_json {
+        return response;
+    }
+    let (parts, body) = response.into_parts();
+    let text = to_bytes(body, LONGEST_TEXT_BYTES).await.unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let said = match text.trim() {
+        "" => parts.status.canonical_reason().unwrap_or("refused"),
+        text => text,
+    };
+    let mut refused = (parts.status, Json(json!({ "error": said }))).into_response();
+    // Which methods there are.
+    refused
+        .headers_mut()
+        .extend(parts.headers.into_iter().filter(|(name, _)| {
+            name.as_ref()
+                .is_some_and(|name| name == http::header::ALLOW)
+        }));
+    refused
 }

@@ -171,6 +171,41 @@ async fn what_is_not_there_or_not_readable_is_said() {
 }
 
 #[tokio::test]
+async fn requests_that_cannot_be_read_are_refused_in_the_same_form() {
+    let stand = Stand::new();
+    let cookie = stand.cookie().await;
+    let session = format!("/api/v1/sessions/{}", stand.session);
+    for path in [
+        format!("{session}/steps?from=many"),
+        format!("{session}/steps?seat=-1"),
+        format!("{session}/decisions/x/0"),
+        format!("{session}/decisions/0/99999999999"),
+        "/api/v1/sessions/%ff".to_owned(),
+        "/api/v1/runs/guesses/sessions?count=x".to_owned(),
+    ] {
+        let refused = stand.get(&path, Some(&cookie)).await;
+        assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "{path}");
+        assert_eq!(
+            refused.headers()["content-type"],
+            "application/json",
+            "{path}"
+        );
+        let said = json_of(refused).await;
+        assert!(
+            said["error"].as_str().is_some_and(|said| said.len() > 10),
+            "{path}: {said}"
+        );
+    }
+    let request = Request::post("/api/v1/runs")
+        .header("host", "localhost")
+        .header("cookie", &cookie);
+    let refused = stand.ask(request.body(Body::empty()).unwrap()).await;
+    assert_eq!(refused.status(), StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(refused.headers()["allow"], "GET,HEAD");
+    assert_eq!(json_of(refused).await["error"], "Method Not Allowed");
+}
+
+#[tokio::test]
 async fn every_answer_keeps_browsers_to_this_server() {
     let stand = Stand::new();
     for path in [
