@@ -184,7 +184,11 @@ impl Progress {
             }
         }
         if !experiment.paused.is_empty() {
-            parts.push(format!("pausing: {}", experiment.paused));
+            let how = match experiment.paused_by_hand {
+                true => "paused",
+                false => "pausing",
+            };
+            parts.push(format!("{how}: {}", experiment.paused));
         }
         if !experiment.unplayable.is_empty() {
             let missing = &experiment.unplayable;

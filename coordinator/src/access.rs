@@ -23,6 +23,10 @@ pub const RULES: Rules = &[
         Rule::of(&[Submit, Admin]).audited(),
     ),
     (
+        "/agon.v1.ExperimentService/PauseExperiment",
+        Rule::of(&[Submit, Admin]).audited(),
+    ),
+    (
         "/agon.v1.ExperimentService/RetrySessions",
         Rule::of(&[Submit, Admin]).audited(),
     ),

@@ -12,9 +12,10 @@ use agon_proto::v1::{
     CancelExperimentRequest, CancelExperimentResponse, DeleteExperimentRequest,
     DeleteExperimentResponse, ExperimentSummary, FetchRecordsRequest, FetchRecordsResponse,
     GetExperimentRequest, GetExperimentResponse, ListExperimentsRequest, ListExperimentsResponse,
-    ModelOrigin, ResumeExperimentRequest, ResumeExperimentResponse, RetrySessionsRequest,
-    RetrySessionsResponse, StoredDocument, SubmitExperimentRequest, SubmitExperimentResponse,
-    WatchExperimentRequest, WatchExperimentResponse,
+    ModelOrigin, PauseExperimentRequest, PauseExperimentResponse, ResumeExperimentRequest,
+    ResumeExperimentResponse, RetrySessionsRequest, RetrySessionsResponse, StoredDocument,
+    SubmitExperimentRequest, SubmitExperimentResponse, WatchExperimentRequest,
+    WatchExperimentResponse,
 };
 use agon_service_kit::compute;
 use agon_service_kit::status::{ErrorClass, to_status};
@@ -44,6 +45,9 @@ const WATCH_EVERY: Duration = Duration::from_millis(200);
 
 /// Messages that wait for the caller.
 const OUTBOX: usize = 32;
+
+/// Bytes of the reason that somebody gives for a pause; what is longer is cut.
+const LONGEST_REASON: usize = 200;
 
 /// What is told to whoever hands in an experiment with models here.
 const NO_GATEWAY: &str = "this coordinator cannot ask where the models are, which is part of \
@@ -174,6 +178,27 @@ impl ExperimentService for Experiments {
         Ok(about(id, CancelExperimentResponse {}))
     }
 
+    async fn pause_experiment(
+        &self,
+        request: Request<PauseExperimentRequest>,
+    ) -> Result<Response<PauseExperimentResponse>, Status> {
+        let holder = Holder::of(request.extensions());
+        let PauseExperimentRequest {
+            experiment_id,
+            reason,
+        } = request.into_inner();
+        let id = holder.kept_name(&experiment_id);
+        let end = reason.floor_char_boundary(LONGEST_REASON);
+        let reason = match reason[..end].trim() {
+            "" => "somebody paused it",
+            reason => reason,
+        };
+        let owner = self.ownership.owner()?;
+        owner.handle.pause(id.clone(), reason.to_owned()).await?;
+        info!(experiment_id = %id, reason, "experiment paused");
+        Ok(about(id, PauseExperimentResponse {}))
+    }
+
     async fn retry_sessions(
         &self,
         request: Request<RetrySessionsRequest>,
@@ -228,6 +253,7 @@ impl ExperimentService for Experiments {
                 sessions: entry.sessions.into(),
                 done: entry.done.into(),
                 paused: entry.paused,
+                paused_by_hand: entry.paused_by_hand,
                 cancelled: entry.cancelled,
                 set_aside: entry.set_aside.into(),
                 stopped: entry.stopped.into(),

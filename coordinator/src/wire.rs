@@ -95,6 +95,7 @@ pub fn progress(progress: Progress, id: impl Fn(u32) -> String) -> WatchExperime
         workers: progress.workers as u64,
         cancelled: progress.cancelled,
         paused: progress.paused,
+        paused_by_hand: progress.paused_by_hand,
         waiting: progress.waiting.into(),
         stopped: progress.stopped.into(),
         unplayable: progress.unplayable,
@@ -107,7 +108,7 @@ pub fn refused(refusal: &Refusal) -> Status {
         Refusal::Unknown(_) => ErrorClass::NotFound,
         Refusal::OtherTeam { .. } => ErrorClass::Forbidden,
         Refusal::OtherVersions { .. } => ErrorClass::Exists,
-        Refusal::NotOver(_) => ErrorClass::Conflict,
+        Refusal::NotOver(_) | Refusal::NothingToPause(_) => ErrorClass::Conflict,
     };
     to_status(class, refusal.to_string())
 }

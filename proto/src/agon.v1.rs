@@ -1790,6 +1790,9 @@ pub struct WatchExperimentResponse {
     /// Not empty while the experiment pauses: why ("the budget of ... is spent").
     #[prost(string, tag = "10")]
     pub paused: ::prost::alloc::string::String,
+    /// Somebody paused it, and a higher budget does not end that.
+    #[prost(bool, tag = "14")]
+    pub paused_by_hand: bool,
     /// Sessions of a series whose turn has not come: one before them is queued or
     /// running.
     #[prost(uint64, tag = "11")]
@@ -1844,6 +1847,16 @@ pub struct CancelExperimentRequest {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CancelExperimentResponse {}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PauseExperimentRequest {
+    #[prost(string, tag = "1")]
+    pub experiment_id: ::prost::alloc::string::String,
+    /// What whoever looks is told; empty: that somebody paused it. At most 200 bytes.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PauseExperimentResponse {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RetrySessionsRequest {
     #[prost(string, tag = "1")]
     pub experiment_id: ::prost::alloc::string::String,
@@ -1889,6 +1902,8 @@ pub struct ExperimentSummary {
     /// As in WatchExperimentResponse.
     #[prost(uint64, tag = "8")]
     pub stopped: u64,
+    #[prost(bool, tag = "9")]
+    pub paused_by_hand: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListExperimentsResponse {
@@ -2127,6 +2142,33 @@ pub mod experiment_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
+        /// Nothing more of an experiment begins until it is resumed; what is being played
+        /// is played to its end. Safe to repeat: the last reason stays. NOT_FOUND when
+        /// there is no such experiment, FAILED_PRECONDITION when nothing of it is left to play.
+        pub async fn pause_experiment(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PauseExperimentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PauseExperimentResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/agon.v1.ExperimentService/PauseExperiment",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("agon.v1.ExperimentService", "PauseExperiment"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Puts parked and dead-lettered sessions back into the queue.
         pub async fn retry_sessions(
             &mut self,
@@ -2325,6 +2367,16 @@ pub mod experiment_service_server {
             request: tonic::Request<super::CancelExperimentRequest>,
         ) -> std::result::Result<
             tonic::Response<super::CancelExperimentResponse>,
+            tonic::Status,
+        >;
+        /// Nothing more of an experiment begins until it is resumed; what is being played
+        /// is played to its end. Safe to repeat: the last reason stays. NOT_FOUND when
+        /// there is no such experiment, FAILED_PRECONDITION when nothing of it is left to play.
+        async fn pause_experiment(
+            &self,
+            request: tonic::Request<super::PauseExperimentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PauseExperimentResponse>,
             tonic::Status,
         >;
         /// Puts parked and dead-lettered sessions back into the queue.
@@ -2618,6 +2670,52 @@ pub mod experiment_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = CancelExperimentSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/agon.v1.ExperimentService/PauseExperiment" => {
+                    #[allow(non_camel_case_types)]
+                    struct PauseExperimentSvc<T: ExperimentService>(pub Arc<T>);
+                    impl<
+                        T: ExperimentService,
+                    > tonic::server::UnaryService<super::PauseExperimentRequest>
+                    for PauseExperimentSvc<T> {
+                        type Response = super::PauseExperimentResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PauseExperimentRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ExperimentService>::pause_experiment(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PauseExperimentSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -3818,6 +3916,9 @@ pub struct ExperimentPaused {
     pub experiment: u32,
     #[prost(string, tag = "2")]
     pub reason: ::prost::alloc::string::String,
+    /// By somebody, not because a budget is spent.
+    #[prost(bool, tag = "3")]
+    pub by_hand: bool,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExperimentResumed {
@@ -3907,6 +4008,8 @@ pub struct ExperimentSnapshot {
     pub faults: ::prost::alloc::vec::Vec<u32>,
     #[prost(string, tag = "8")]
     pub paused: ::prost::alloc::string::String,
+    #[prost(bool, tag = "16")]
+    pub paused_by_hand: bool,
     #[prost(bool, tag = "9")]
     pub cancelled: bool,
     #[prost(message, repeated, tag = "11")]

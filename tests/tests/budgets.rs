@@ -286,3 +286,65 @@ fn plan_and_check_hold_the_budget_against_what_it_may_take() {
     let checked = run(&["check", &experiment, "--set", "budget_dollars=0.5"]).expect_code(0);
     assert!(checked.out.contains("budget $0.5000"), "{}", checked.out);
 }
+
+#[test]
+fn experiment_that_somebody_pauses_begins_nothing_until_it_is_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let gateway = FakeGateway::start();
+    let gateway_url = gateway.url();
+    let data = folder.path().join("data").display().to_string();
+    let (_coordinator, address) = Role::listening(&[
+        "coordinator",
+        "--listen",
+        "127.0.0.1:0",
+        "--data",
+        &data,
+        "--gateway",
+        &gateway_url,
+    ]);
+    let url = format!("http://{address}");
+    let of = |command: &[&str]| {
+        let arguments = [&["experiments"], command, &["--coordinator", &url]].concat();
+        run(&arguments)
+    };
+    let by_rules = |name: &str| {
+        EXPERIMENT.replace("budgeted", name).replace(
+            "kind = \"model\"\nmodel = \"any\"\nfallback_models = [\"second\"]",
+            "kind = \"rule\"\nstrategy = \"random\"",
+        )
+    };
+    let hand_in = |name: &str| {
+        let inside = folder.path().join(name);
+        fs::create_dir(&inside).unwrap();
+        let experiment = runs::write(&inside, &by_rules(name)).display().to_string();
+        let out = inside.join("out").display().to_string();
+        Role::start_silent(&["run", &experiment, "--out", &out, "--coordinator", &url])
+    };
+    // Nobody can play it before it is paused.
+    let mut waiting = hand_in("waiting");
+    agon_tests::waiting::until("it is handed in", || {
+        of(&["show", "waiting"]).code == Some(0)
+    });
+    let _ = of(&["pause", "waiting", "--reason", "back at\u{1b}[2J two"]).expect_code(0);
+    let _worker = Role::start(&["worker", "--coordinator", &url, "--gateway", &gateway_url]);
+    let (code, err) = hand_in("other").end();
+    assert_eq!(code, Some(0), "{err}");
+    let listed = of(&["list"]).expect_code(0).out;
+    let line = listed.lines().find(|line| line.contains("waiting "));
+    let line = line.unwrap_or_else(|| panic!("{listed}"));
+    assert!(
+        line.contains("paused: back at") && !line.contains('\u{1b}'),
+        "{line}"
+    );
+    let shown = of(&["show", "waiting"]).expect_code(0).out;
+    assert!(
+        shown.starts_with("0 of 8 sessions done, 0 running"),
+        "{shown}"
+    );
+    assert!(!waiting.has_ended(), "`agon run` waits for it");
+    let over = of(&["pause", "other"]);
+    assert!(over.err.contains("nothing left to play"), "{}", over.err);
+    let _ = of(&["resume", "waiting"]).expect_code(0);
+    let (code, err) = waiting.end();
+    assert_eq!(code, Some(0), "{err}");
+}

@@ -87,6 +87,8 @@ pub struct SweepFault {
 pub enum Action {
     /// Play nothing more of it.
     Cancel,
+    /// Begin nothing more of it until it is resumed; what is being played goes on to its end.
+    Pause,
     /// Go on after a pause.
     Resume,
     /// Try again what was set aside.

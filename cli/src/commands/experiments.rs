@@ -6,7 +6,7 @@ use agon_agent_gateway::money::NanoDollars;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
     CancelExperimentRequest, DeleteExperimentRequest, ExperimentSummary, ListExperimentsRequest,
-    ResumeExperimentRequest, RetrySessionsRequest, WatchExperimentRequest,
+    PauseExperimentRequest, ResumeExperimentRequest, RetrySessionsRequest, WatchExperimentRequest,
 };
 use agon_report::grouped;
 use agon_worker::Transport;
@@ -24,11 +24,14 @@ pub enum Experiments {
     List(CoordinatorAddress),
     /// Show where an experiment stands and what was set aside
     Show(Named),
+    /// Begin no more sessions of an experiment until it is resumed; those being played go on to
+    /// their end
+    Pause(Paused),
     /// Take an experiment's open sessions out of the queue
     Cancel(Named),
     /// Try sessions that were set aside again
     Retry(Named),
-    /// Go on with an experiment that paused because a budget was spent
+    /// Go on with an experiment that was paused, or that paused because a budget was spent
     Resume(Resumed),
     /// Remove an experiment that is over or cancelled, and its records in the archive; fetch what
     /// you want to keep first, with `agon results pull`
@@ -42,6 +45,16 @@ pub struct Named {
     experiment: String,
     #[command(flatten)]
     address: CoordinatorAddress,
+}
+
+/// Which experiment pauses, and why.
+#[derive(Debug, clap::Args)]
+pub struct Paused {
+    #[command(flatten)]
+    named: Named,
+    /// What whoever looks at it is told
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
 }
 
 /// Which experiment goes on, and up to what.
@@ -62,6 +75,18 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
         let done = match arguments {
             Experiments::List(address) => list(client(address)?).await,
             Experiments::Show(named) => show(client(&named.address)?, &named.experiment).await,
+            Experiments::Pause(paused) => {
+                let request = PauseExperimentRequest {
+                    experiment_id: paused.named.experiment.clone(),
+                    reason: paused.reason.clone().unwrap_or_default(),
+                };
+                let answered = client(&paused.named.address)?
+                    .pause_experiment(request)
+                    .await;
+                answered
+                    .map(|_| output::print("paused"))
+                    .map_err(|refusal| told(&refusal))
+            }
             Experiments::Cancel(named) => {
                 let request = CancelExperimentRequest {
                     experiment_id: named.experiment.clone(),

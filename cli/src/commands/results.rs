@@ -228,8 +228,15 @@ fn told(arguments: &Pull, state: &WatchExperimentResponse, done: u64) -> Result<
         )));
     }
     if !is_settled(state) {
+        let stands = match state.paused_by_hand {
+            true => format!(
+                "is paused: {}; `agon experiments resume {name}` goes on",
+                state.paused.in_line()
+            ),
+            false => "is still running".to_owned(),
+        };
         output::tell(&format!(
-            "{fetched} of {all} sessions are fetched; the experiment is still running. Run the same \
+            "{fetched} of {all} sessions are fetched; the experiment {stands}. Run the same \
              command again for the rest, or add --wait to follow it to the end"
         ));
     }

@@ -9,8 +9,9 @@ use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
     CancelExperimentRequest, ExperimentSummary, FetchRecordsRequest, GetExperimentRequest,
-    GetGatewayStatusRequest, ListExperimentsRequest, ResumeExperimentRequest, RetrySessionsRequest,
-    SetAsideSession, WatchExperimentRequest, WatchExperimentResponse,
+    GetGatewayStatusRequest, ListExperimentsRequest, PauseExperimentRequest,
+    ResumeExperimentRequest, RetrySessionsRequest, SetAsideSession, WatchExperimentRequest,
+    WatchExperimentResponse,
 };
 use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use agon_web::Library;
@@ -104,6 +105,13 @@ impl Sweeps for Following {
                 Action::Cancel => {
                     let request = CancelExperimentRequest { experiment_id };
                     client.cancel_experiment(request).await.map(drop)
+                }
+                Action::Pause => {
+                    let request = PauseExperimentRequest {
+                        experiment_id,
+                        reason: "somebody paused it on its page".to_owned(),
+                    };
+                    client.pause_experiment(request).await.map(drop)
                 }
                 Action::Resume => {
                     let request = ResumeExperimentRequest {

@@ -102,6 +102,16 @@ impl OwnerHandle {
         self.ask(|reply| Message::Cancel { name, reply }).await
     }
 
+    /// Begins nothing more of an experiment.
+    pub async fn pause(&self, name: String, reason: String) -> Answer<()> {
+        self.ask(|reply| Message::Pause {
+            name,
+            reason,
+            reply,
+        })
+        .await
+    }
+
     /// Tries sessions again that were set aside.
     pub async fn retry(&self, name: String, positions: Option<Vec<u32>>) -> Answer<u32> {
         self.ask(|reply| Message::Retry {

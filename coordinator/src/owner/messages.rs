@@ -128,6 +128,12 @@ pub enum Message {
     },
     /// The same.
     Cancel { name: String, reply: Reply<()> },
+    /// The same.
+    Pause {
+        name: String,
+        reason: String,
+        reply: Reply<()>,
+    },
     /// The same; positions, or all that were set aside.
     Retry {
         name: String,

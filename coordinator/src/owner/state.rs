@@ -156,6 +156,14 @@ impl OwnerState {
                 let answer = self.queue.cancel(&name, now);
                 self.answer(reply, answer);
             }
+            Message::Pause {
+                name,
+                reason,
+                reply,
+            } => {
+                let answer = self.queue.pause_by_hand(&name, &reason);
+                self.answer(reply, answer);
+            }
             Message::Retry {
                 name,
                 positions,

@@ -1,4 +1,4 @@
-//! Commands about whole experiments: submitted, cancelled, tried again, resumed, removed. Each is
+//! Commands about whole experiments: submitted, paused, cancelled, tried again, resumed, removed. Each is
 //! checked first and then recorded.
 
 use std::collections::BTreeMap;
@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use agon_proto::v1::journal_entry::Change;
 use agon_proto::v1::{
-    ExperimentCancelled, ExperimentDeleted, ExperimentResumed, ExperimentSubmitted, SessionsRetried,
+    ExperimentCancelled, ExperimentDeleted, ExperimentPaused, ExperimentResumed,
+    ExperimentSubmitted, SessionsRetried,
 };
 
 use super::Queue;
@@ -37,6 +38,24 @@ impl Queue {
         self.record(Change::Submitted(submitted));
         self.grant(now);
         Ok(key)
+    }
+
+    /// Begins nothing more of an experiment until it is resumed, for this reason.
+    ///
+    /// # Errors
+    /// There is no such experiment, or nothing of it is left to play.
+    pub fn pause_by_hand(&mut self, name: &str, reason: &str) -> Result<(), Refusal> {
+        let key = self.key(name)?;
+        let experiment = &self.experiments[&key];
+        if experiment.is_over() || experiment.cancelled {
+            return Err(Refusal::NothingToPause(name.to_owned()));
+        }
+        self.record(Change::Paused(ExperimentPaused {
+            experiment: key,
+            reason: reason.to_owned(),
+            by_hand: true,
+        }));
+        Ok(())
     }
 
     /// Cancels what has not ended.

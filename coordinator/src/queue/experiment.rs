@@ -34,6 +34,8 @@ pub struct Experiment {
     pub grid: u64,
     /// Why nothing of it is played at present; empty unless it pauses.
     pub paused: String,
+    /// Whether somebody paused it, so that a budget does not end that.
+    pub paused_by_hand: bool,
     /// Whether it was cancelled.
     pub cancelled: bool,
     /// Leases up to this one cannot pause it.
@@ -60,6 +62,7 @@ impl Experiment {
             grid: grid_of(&submitted),
             submitted,
             paused: String::new(),
+            paused_by_hand: false,
             cancelled: false,
             resumed_after: 0,
             faults: std::collections::BTreeSet::new(),
@@ -167,7 +170,7 @@ impl Experiment {
             (Some(before), Some(now)) => now > before,
         };
         self.budget = budget;
-        if higher {
+        if higher && !self.paused_by_hand {
             self.resume(None, lease);
         }
     }
@@ -175,6 +178,7 @@ impl Experiment {
     /// Ends its pause. Leases up to this one cannot begin it again.
     pub fn resume(&mut self, budget: Option<u64>, after_lease: u64) {
         self.paused.clear();
+        self.paused_by_hand = false;
         self.resumed_after = after_lease;
         self.budget = budget.or(self.budget);
     }
@@ -258,6 +262,7 @@ impl Experiment {
             set_aside: aside.collect(),
             faults: self.faults.iter().copied().collect(),
             paused: self.paused.clone(),
+            paused_by_hand: self.paused_by_hand,
             cancelled: self.cancelled,
             left: left.collect(),
             open_segment: self.open_segment,
@@ -305,6 +310,7 @@ impl Experiment {
             sessions: kept::restore(shape_of(&submitted), kept)?,
             grid: grid_of(&submitted),
             paused: snapshot.paused,
+            paused_by_hand: snapshot.paused_by_hand,
             cancelled: snapshot.cancelled,
             resumed_after: 0,
             faults: snapshot.faults.into_iter().collect(),

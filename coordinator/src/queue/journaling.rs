@@ -130,7 +130,10 @@ fn apply_to(experiment: &mut Experiment, change: &Change, position: u32, last_gr
         Change::Fault(_) => {
             experiment.faults.insert(position);
         }
-        Change::Paused(paused) => experiment.paused.clone_from(&paused.reason),
+        Change::Paused(paused) => {
+            experiment.paused.clone_from(&paused.reason);
+            experiment.paused_by_hand = paused.by_hand;
+        }
         Change::Resumed(resumed) => {
             experiment.resume(resumed.budget_nanodollars, last_grant);
         }
@@ -138,6 +141,7 @@ fn apply_to(experiment: &mut Experiment, change: &Change, position: u32, last_gr
             sessions.cancel();
             experiment.cancelled = true;
             experiment.paused.clear();
+            experiment.paused_by_hand = false;
         }
         Change::Retried(retried) => {
             for position in &retried.positions {

@@ -137,4 +137,7 @@ pub enum Refusal {
     /// Something of it is still to be played.
     #[error("experiment \"{0}\" is not over; cancel it first")]
     NotOver(String),
+    /// Nothing of it is left to play.
+    #[error("experiment \"{0}\" has nothing left to play")]
+    NothingToPause(String),
 }

@@ -39,6 +39,8 @@ pub struct Progress {
     pub cancelled: bool,
     /// Why nothing of it is leased at present; empty unless it pauses.
     pub paused: String,
+    /// Whether somebody paused it.
+    pub paused_by_hand: bool,
     /// What no connected worker has that it needs; empty when one has.
     pub unplayable: String,
 }
@@ -80,6 +82,8 @@ pub struct ExperimentEntry {
     pub cancelled: bool,
     /// Why nothing of it is leased at present; empty unless it pauses.
     pub paused: String,
+    /// Whether somebody paused it.
+    pub paused_by_hand: bool,
 }
 
 impl Queue {
@@ -124,6 +128,7 @@ impl Queue {
             workers: self.workers.load().0,
             cancelled: experiment.cancelled,
             paused: experiment.paused.clone(),
+            paused_by_hand: experiment.paused_by_hand,
             unplayable,
         })
     }
@@ -253,5 +258,6 @@ fn listed(experiment: &Experiment) -> ExperimentEntry {
         stopped: sessions.count(State::Stopped),
         cancelled: experiment.cancelled,
         paused: experiment.paused.clone(),
+        paused_by_hand: experiment.paused_by_hand,
     }
 }

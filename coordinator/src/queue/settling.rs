@@ -272,6 +272,7 @@ impl Queue {
             self.record(Change::Paused(ExperimentPaused {
                 experiment: key,
                 reason: reason.to_owned(),
+                by_hand: false,
             }));
         }
     }

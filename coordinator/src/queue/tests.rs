@@ -226,6 +226,12 @@ impl Bench {
         self.carry_out();
     }
 
+    fn pause_by_hand(&mut self, name: &str, reason: &str) -> Result<(), Refusal> {
+        let paused = self.queue.pause_by_hand(name, reason);
+        self.carry_out();
+        paused
+    }
+
     fn progress(&self, name: &str) -> Progress {
         self.queue.progress(name).unwrap()
     }

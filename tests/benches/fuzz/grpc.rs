@@ -120,6 +120,10 @@ fn calls() -> Vec<(String, Vec<Vec<u8>>)> {
     let session = || v1::ListDecisionsRequest {
         session_id: "s".to_owned(),
     };
+    let paused = v1::PauseExperimentRequest {
+        experiment_id: "fuzzed".to_owned(),
+        reason: "why".to_owned(),
+    };
     let retried = v1::RetrySessionsRequest {
         experiment_id: "fuzzed".to_owned(),
         session_ids: vec!["0123456789abcdef0123456789abcdef".to_owned()],
@@ -177,6 +181,7 @@ fn calls() -> Vec<(String, Vec<Vec<u8>>)> {
             "CancelExperiment",
             vec![named().encode_to_vec()],
         ),
+        of(EXPERIMENTS, "PauseExperiment", vec![paused.encode_to_vec()]),
         of(EXPERIMENTS, "RetrySessions", vec![retried.encode_to_vec()]),
         of(
             EXPERIMENTS,

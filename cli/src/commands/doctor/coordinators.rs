@@ -158,7 +158,10 @@ fn experiment(name: &str, state: &WatchExperimentResponse, findings: &mut Findin
         findings.warn(
             check(),
             format!("paused: {}", state.paused),
-            format!("raise the budget, then `agon experiments resume {name}`"),
+            match state.paused_by_hand {
+                true => format!("`agon experiments resume {name}` when it may go on"),
+                false => format!("raise the budget, then `agon experiments resume {name}`"),
+            },
         );
     }
     let aside = (state.parked.len() + state.dead.len()) as u64;

@@ -135,9 +135,9 @@ pub fn is_over(state: &WatchExperimentResponse) -> bool {
 }
 
 /// Whether a budget is spent and everything that ran has come back. Until then sessions may
-/// still finish with what they have.
+/// still finish with what they have. A pause by hand is waited for.
 pub fn is_paused(state: &WatchExperimentResponse) -> bool {
-    !state.paused.is_empty() && state.running == 0
+    !state.paused.is_empty() && !state.paused_by_hand && state.running == 0
 }
 
 /// How many answers of models a gateway has kept for an experiment, if it says so.

@@ -1,4 +1,5 @@
-//! Claims about pauses: a spent budget begins one, a resumption or a higher budget ends it.
+//! Claims about pauses: a spent budget begins one, a resumption or a higher budget ends it; one that
+//! somebody began ends with a resumption only.
 //! One queue on the bench of `tests.rs`; no store, no stream, no clock.
 
 use super::*;
@@ -158,4 +159,45 @@ fn pause_without_a_reason_has_one() {
     let granted = bench.one("w");
     spend(&mut bench, "w", &granted, "");
     assert_eq!(paused(&bench), "a budget is spent");
+}
+
+#[test]
+fn what_somebody_pauses_is_played_to_its_end_and_begins_again_when_it_is_resumed() {
+    let mut bench = Bench::new();
+    bench.submit_as(with_budget(3, Some(7))).unwrap();
+    bench.worker("w", 1);
+    let running = bench.one("w");
+    bench
+        .pause_by_hand("x", "the model changes at noon")
+        .unwrap();
+    assert_eq!(bench.finish("w", running.lease), Settled::Stored);
+    assert_eq!(bench.counts("x"), (3, 2, 0, 1));
+    assert!(bench.granted("w").is_empty(), "nothing more begins");
+    // A higher budget is no reason to go on, nor is another owner.
+    bench.submit_as(with_budget(3, Some(70))).unwrap();
+    bench.restart();
+    bench.restart_from_snapshot();
+    bench.worker("v", 9);
+    assert!(bench.granted("v").is_empty());
+    let progress = bench.progress("x");
+    assert_eq!(progress.paused, "the model changes at noon");
+    assert!(progress.paused_by_hand && bench.queue.list()[0].paused_by_hand);
+    bench.resume("x", None);
+    assert_eq!(bench.granted("v").len(), 2);
+    let progress = bench.progress("x");
+    assert_eq!((&*progress.paused, progress.paused_by_hand), ("", false));
+}
+
+#[test]
+fn pause_of_what_is_over_or_cancelled_is_refused_and_cancelling_ends_a_pause() {
+    let mut bench = Bench::new();
+    bench.submit_as(with_budget(2, None)).unwrap();
+    let unknown = Err(Refusal::Unknown("y".to_owned()));
+    assert_eq!(bench.pause_by_hand("y", "why"), unknown);
+    bench.pause_by_hand("x", "why").unwrap();
+    bench.cancel("x");
+    let progress = bench.progress("x");
+    assert_eq!((&*progress.paused, progress.paused_by_hand), ("", false));
+    let nothing = Err(Refusal::NothingToPause("x".to_owned()));
+    assert_eq!(bench.pause_by_hand("x", "why"), nothing);
 }

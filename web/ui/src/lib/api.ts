@@ -313,6 +313,9 @@ export type Scene =
 
 export type Mark = { name: string; value: number };
 
+/** What people may do about an experiment. */
+export type SweepAction = "pause" | "resume" | "cancel" | "retry";
+
 /** An experiment that is being played, or was. */
 export type Sweep = {
   experiment: string;

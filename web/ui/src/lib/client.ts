@@ -1,7 +1,7 @@
 // Typed calls to /api/v1. It keeps no answers; a 401 sends the reader to the sign-in page.
 
 import { access } from "./access.svelte";
-import type { Decision, Run, RunHead, Session, SessionPage, Steps, Sweep } from "./api";
+import type { Decision, Run, RunHead, Session, SessionPage, Steps, Sweep, SweepAction } from "./api";
 
 /** A call that failed, with a sentence for the reader. */
 export class CallError extends Error {
@@ -23,7 +23,7 @@ export const listSweeps = async (signal: AbortSignal) =>
   (await get<{ sweeps: Sweep[] | null }>(["sweeps"], {}, signal)).sweeps;
 
 /** Does something about an experiment that is being played. */
-export async function actOn(experiment: string, action: "cancel" | "resume" | "retry"): Promise<void> {
+export async function actOn(experiment: string, action: SweepAction): Promise<void> {
   const path = ["sweeps", experiment, action].map(encodeURIComponent).join("/");
   const response = await call(`/api/v1/${path}`, { method: "POST" });
   if (response.status === 401) access.isSignedOut = true;

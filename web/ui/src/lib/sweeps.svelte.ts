@@ -2,7 +2,7 @@
 // one stream, and close it when they are hidden.
 
 import { actOn, listSweeps } from "./client";
-import type { Sweep } from "./api";
+import type { Sweep, SweepAction } from "./api";
 
 const TRY_AGAIN_MS = 3_000;
 
@@ -29,7 +29,7 @@ class Sweeps {
     };
   }
 
-  act = (experiment: string, action: "cancel" | "resume" | "retry") => actOn(experiment, action);
+  act = (experiment: string, action: SweepAction) => actOn(experiment, action);
 
   async #begin(): Promise<void> {
     try {

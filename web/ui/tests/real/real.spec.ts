@@ -175,6 +175,12 @@ seats = [{ player = "m", count = 2 }]
     await expect(progress).toHaveAttribute("aria-valuemax", "100");
     await expect(page.getByText("running", { exact: true })).toBeVisible();
     if (SHOTS) await page.screenshot({ path: `${SHOTS}/watched.png` });
+    await page.getByRole("button", { name: "Pause" }).click();
+    await expect(page.getByText("paused", { exact: true })).toBeVisible();
+    await expect(page.getByText("somebody paused it on its page")).toBeVisible();
+    if (SHOTS) await page.screenshot({ path: `${SHOTS}/paused.png` });
+    await page.getByRole("button", { name: "Resume" }).click();
+    await expect(page.getByText("running", { exact: true })).toBeVisible();
     await page.getByRole("link", { name: "watched" }).first().click();
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("watched");
     await page.getByRole("link", { name: "Runs" }).click();
