@@ -9,12 +9,13 @@ use agon_engine::record::StoredRecord;
 use crate::game_report::{Paper, Report};
 use crate::gathered::{Gathered, Setting};
 use crate::grouping::Statistic::{Count, Deviation, Mean, Of};
-use crate::grouping::{Key, Section};
+use crate::grouping::{Key, Section, Sums};
 use crate::layout::Layout;
 use crate::observation::{Observation, SessionObservations};
 use crate::published::Papers;
 use crate::row::Row;
 use crate::settings::SettingHead;
+use crate::statistics::agreement::{Scale, alpha, alpha_interval};
 use crate::statistics::quartiles;
 use crate::table::{
     Cell, Line, SettingTables, cells_of, columns, headings, in_json, number, paragraphs,
@@ -33,7 +34,7 @@ const PERSONS: &str = "persons";
 /// What is counted of criteria.
 const TITLE: &str = "All settings together, criterion by criterion: marks over records and judges, \
     \u{b1} standard deviation over these, although marks of one record depend on each other; \
-    spread: highest less lowest mark of a record";
+    spread: highest less lowest mark of a record; \u{3b1}: Krippendorff's, of the order of marks";
 
 /// Marks of any number of records; other games are passed over.
 pub(crate) type JudgingReport = Report<Judging>;
@@ -60,10 +61,34 @@ const CRITERIA: Section = Section {
         ),
         ("spread", Mean("mark_spread")),
         ("records", Count("mark_spread")),
+        (
+            "alpha",
+            Of(&["mark", "judges"], |sums| {
+                alpha(records(sums).into_iter(), Scale::Ordinal).into()
+            }),
+        ),
+        (
+            "alpha_interval",
+            Of(&["mark", "judges"], |sums| {
+                alpha_interval(records(sums).into_iter(), Scale::Ordinal).into()
+            }),
+        ),
     ],
 };
 
-const SHOWN: [(&str, Cell); 7] = [
+/// The marks of each record, which stand one after another.
+fn records(sums: &Sums) -> Vec<&[f64]> {
+    let mut marks = sums.values("mark");
+    let judges = sums.values("judges").iter();
+    let records = judges.map(|judges| {
+        let (record, rest) = marks.split_at((*judges as usize).min(marks.len()));
+        marks = rest;
+        record
+    });
+    records.collect()
+}
+
+const SHOWN: [(&str, Cell); 9] = [
     ("marks", Cell::Count("marks")),
     ("mean", Cell::Spread("mean", "sd", 2)),
     ("lower", Cell::Made(|row| quartile(row, "lower"))),
@@ -71,7 +96,17 @@ const SHOWN: [(&str, Cell); 7] = [
     ("upper", Cell::Made(|row| quartile(row, "upper"))),
     ("records", Cell::Count("records")),
     ("spread", Cell::Number("spread", 2)),
+    ("\u{3b1}", Cell::Number("alpha", 2)),
+    ("95%", Cell::Made(ends_of_alpha)),
 ];
+
+fn ends_of_alpha(row: &Row) -> String {
+    let ends = row.inner("alpha_interval");
+    match ends.number("low").zip(ends.number("high")) {
+        Some((low, high)) => format!("{low:.2} to {high:.2}"),
+        None => number(None, 2),
+    }
+}
 
 fn quartile(row: &Row, name: &str) -> String {
     number(row.inner("quartiles").number(name), 2)

@@ -16,7 +16,7 @@ use crate::basis::SessionAnswers;
 /// Measures that are counted whoever answered: what the session was, who sat in it, what was
 /// sold, and what went wrong. Every other measure is left out of means where the player gave too
 /// few of its answers itself.
-const COUNTED_ALWAYS: [&str; 23] = [
+const COUNTED_ALWAYS: [&str; 24] = [
     "paid",
     "asks",
     "fouls",
@@ -40,6 +40,7 @@ const COUNTED_ALWAYS: [&str; 23] = [
     "plans_left_out",
     "profiles_left_out",
     "mark_spread",
+    "judges",
 ];
 
 /// One number.

@@ -7,7 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::basis::Basis;
-use crate::statistics::Quartiles;
+use crate::statistics::{Interval, Quartiles};
 
 /// Names with their values.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -188,6 +188,7 @@ from! {
     Vec<Row>, rows => Self::Rows(rows);
     Basis, basis => Self::Basis(basis);
     Quartiles, of => Self::Row(of.into());
+    Interval, of => Self::Row(Row::default().with("low", of.low).with("high", of.high));
 }
 
 impl<T: Into<Value>> From<Option<T>> for Value {

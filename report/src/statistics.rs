@@ -3,6 +3,7 @@
 //! record. What cannot be computed is an error or `None`, never a NaN, never a panic.
 
 pub mod aggregate;
+pub mod agreement;
 pub mod bootstrap;
 mod chance;
 pub mod density;

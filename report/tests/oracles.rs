@@ -12,6 +12,7 @@ use agon_report::accumulator::Accumulator;
 use agon_report::statistics::aggregate::{
     interquartile_mean, mean_superiority, performance_profile,
 };
+use agon_report::statistics::agreement::{Scale, alpha};
 use agon_report::statistics::bootstrap::{DRAWS, draw_again, percentile_interval};
 use agon_report::statistics::strength::{Contests, Model};
 use agon_report::statistics::{
@@ -418,6 +419,22 @@ fn numbers_over_games_are_those_of_the_reference() {
         for ((ours, _), theirs) in profile.iter().zip(&case.profile) {
             near("profile", *ours, *theirs);
         }
+    });
+}
+
+#[derive(Deserialize)]
+struct Agreement {
+    records: Vec<Vec<f64>>,
+    ordinal: f64,
+    interval: f64,
+}
+
+#[test]
+fn agreement_of_judges() {
+    every_case("agreements.json", 1e-9, |case: &Agreement, near| {
+        let of = |scale| alpha(case.records.iter().map(Vec::as_slice), scale).unwrap();
+        near("ordinal alpha", of(Scale::Ordinal), case.ordinal);
+        near("interval alpha", of(Scale::Interval), case.interval);
     });
 }
 

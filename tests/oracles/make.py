@@ -14,6 +14,7 @@ from math import factorial
 from pathlib import Path
 
 import choix
+import krippendorff
 import numpy as np
 import statsmodels.api as sm
 from arch.bootstrap import IIDBootstrap
@@ -245,5 +246,23 @@ def bootstraps():
     write("bootstraps.json", ["arch"], 0.4, cases)
 
 
-for make in [means, rates, clustered, effects, powers, adjusted, ranks, strengths, aggregates, bootstraps]:
+def agreements():
+    """Krippendorff's alpha of marks with gaps, some records marked once or never."""
+    random = np.random.default_rng(20261126)
+    cases = []
+    for judges, records, highest in [(2, 5, 5), (5, 12, 5), (5, 30, 5), (7, 20, 10), (3, 40, 3)]:
+        truth = random.integers(1, highest + 1, records)
+        marks = np.clip(truth + random.integers(-1, 2, (judges, records)), 1, highest).astype(float)
+        marks[random.random((judges, records)) < 0.2] = np.nan
+        cases.append(
+            {
+                "records": [[mark for mark in column if mark == mark] for column in marks.T.tolist()],
+                "ordinal": float(krippendorff.alpha(marks, level_of_measurement="ordinal")),
+                "interval": float(krippendorff.alpha(marks, level_of_measurement="interval")),
+            }
+        )
+    write("agreements.json", ["krippendorff"], 1e-9, cases)
+
+
+for make in [means, rates, clustered, effects, powers, adjusted, ranks, strengths, aggregates, bootstraps, agreements]:
     make()

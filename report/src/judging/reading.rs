@@ -47,6 +47,7 @@ pub(super) fn observe(record: &StoredRecord) -> Option<SessionObservations<'_>> 
         }
         let spread = quartiles(&marks).map(|all| all.most - all.least);
         seen.push(at, "mark_spread", spread);
+        seen.push(at, "judges", marks.len() as f64);
     }
     Some(seen)
 }

@@ -44,6 +44,11 @@ fn marks_by_hand() {
         (3, Some(3.0), Some(4.0))
     );
     assert_eq!(first.number("sd"), Some(2.0));
+    assert_eq!(
+        first.number("alpha"),
+        None,
+        "one record says nothing of agreement"
+    );
     let quartiles = first.inner("quartiles");
     assert_eq!(
         (
