@@ -19,6 +19,7 @@ use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
 use crate::agent::AgentError;
 
 mod budget;
+pub mod engine_fault;
 mod filters;
 mod operands;
 mod scan;
@@ -196,13 +197,17 @@ impl PromptLibrary {
     /// # Errors
     /// There is no such template, or it does not render with these values.
     pub fn render(&self, path: &str, values: Value) -> Result<String, AgentError> {
-        let template = self.environment.get_template(path);
         let mut written = budget::Written::default();
-        let rendered = template.and_then(|template| {
+        let rendered = engine_fault::caught(|| {
+            let template = self.environment.get_template(path)?;
             let rendered = template.render_captured_to(values, &mut written)?;
             Ok(budget::work(rendered.state(), &written))
         });
-        let work = rendered.map_err(|error| template_error(path, &error))?;
+        let rendered = rendered.map_err(|message| AgentError::Template {
+            template: path.to_owned(),
+            message,
+        })?;
+        let work = rendered.map_err(|error: minijinja::Error| template_error(path, &error))?;
         if let Some(left) = &self.trial {
             let enough = left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(work));
             enough.map_err(|_| AgentError::Template {
@@ -249,7 +254,11 @@ fn add_template(
         template: path.to_owned(),
         message: format!("line {}: {}", fault.line, fault.message),
     })?;
-    let added = environment.add_template_owned(path.to_owned(), text);
+    let added = engine_fault::caught(|| environment.add_template_owned(path.to_owned(), text));
+    let added = added.map_err(|message| AgentError::Template {
+        template: path.to_owned(),
+        message,
+    })?;
     added.map_err(|error| template_error(path, &error))
 }
 

@@ -36,7 +36,18 @@ fn hostile() -> Vec<(String, &'static str)> {
     all.extend(refused().map(|(text, fault)| (text.to_owned(), fault)));
     all.extend(laborious());
     all.extend(large().map(|(text, fault)| (text.to_owned(), fault)));
+    all.extend(panics().map(|text| (text.to_owned(), "the template engine cannot do this")));
     all
+}
+
+/// What the template engine itself does not survive.
+fn panics() -> [&'static str; 4] {
+    [
+        "{% for i in [1] %}{{ loop.cycle() }}{% endfor %}",
+        "{% for i in [1, 2] %}{% if loop.last %}{{ loop.cycle() }}{% endif %}{% endfor %}",
+        "{{ [1,2,3][::-9223372036854775808] }}",
+        "{{ 'abc'[::-9223372036854775808] }}",
+    ]
 }
 
 fn nested() -> Vec<(String, &'static str)> {

@@ -149,6 +149,7 @@ impl Token {
 fn header(source: &SecretSource) -> Result<HeaderValue, Failure> {
     let cannot =
         |reason: String| Failure::input(anyhow::anyhow!("the token to show to services: {reason}"));
+    // Also what is no place of a token is said here, and not repeated.
     let token = source.read().map_err(|error| cannot(with_causes(&error)))?;
     let header = HeaderValue::try_from(format!("Bearer {}", token.expose_secret()));
     let mut header = header.map_err(|error| cannot(error.to_string()))?;

@@ -81,7 +81,7 @@ impl fmt::Display for LineError {
         if let Some(number) = self.number {
             write!(formatter, ":{number}")?;
         }
-        write!(formatter, ": {}", self.reason)
+        write!(formatter, ": {}", self.reason.in_line())
     }
 }
 

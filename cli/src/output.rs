@@ -55,6 +55,9 @@ pub fn told(text: &str) -> String {
 /// A panic is a fault of ours, but its words may hold what others wrote.
 pub fn tell_of_panics() {
     std::panic::set_hook(Box::new(|panic| {
+        if agon_agents::engine_fault::is_expected() {
+            return;
+        }
         let thread = std::thread::current();
         let name = thread.name().unwrap_or("unnamed").to_owned();
         tell(&format!("thread '{name}' {panic}"));

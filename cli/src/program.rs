@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 use agon_outlets::line;
+use agon_service_kit::secrets;
 use clap::Parser as _;
 
 use crate::commands::{self, Cli};
@@ -12,6 +13,9 @@ use crate::output;
 
 /// Parses the command line, runs the command, reports its failure.
 pub fn main() -> ExitCode {
+    for argument in std::env::args_os() {
+        secrets::keep_argument(&argument.to_string_lossy());
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(fault) => return refused(fault),

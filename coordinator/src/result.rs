@@ -5,11 +5,14 @@
 use agon_engine::SessionId;
 use agon_engine::extent::{Extent, RECORD, TooLarge};
 use agon_engine::record::{RecordError, StoredRecord};
-use agon_proto::packed::unpack;
+use agon_proto::packed::{claimed_bytes, unpack};
 use bytes::Bytes;
 use serde::de::IgnoredAny;
 
 use crate::queue::SessionResult;
+
+/// Of one session, unpacked: some hundred bytes for each answer of a model.
+const MOST_TELEMETRY_BYTES: u64 = 64 << 20;
 
 /// Why bytes are no result of a session.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +43,15 @@ pub enum ResultFault {
 /// # Errors
 /// It is no result of this session.
 pub fn check(session: &str, record: Bytes, telemetry: Bytes) -> Result<SessionResult, ResultFault> {
+    // Before memory is taken for what a few bytes say of themselves.
+    let claimed = Extent {
+        bytes: claimed_bytes(&record).unwrap_or_default().saturating_sub(1),
+        ..Extent::default()
+    };
+    claimed.within(&RECORD).map_err(ResultFault::TooLarge)?;
+    if claimed_bytes(&telemetry).is_none_or(|bytes| bytes > MOST_TELEMETRY_BYTES) {
+        return Err(ResultFault::Telemetry);
+    }
     let line = unpack(&record).ok_or(ResultFault::NotOneLine("record"))?;
     let within = Extent::of_json(line.as_bytes()).within(&RECORD);
     within.map_err(ResultFault::TooLarge)?;

@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use agon_outlets::line;
+use agon_service_kit::config::discreet::LONGEST_VALUE;
 use agon_service_kit::team_name::{NoTeamName, TeamName};
 use serde::{Deserialize, Serialize};
 
@@ -125,7 +127,7 @@ pub enum ChangeError {
     #[error("the token would expire before it could be used")]
     ExpiresInThePast,
     /// It is not there.
-    #[error("there is no token {0}: see `agon token list`")]
+    #[error("there is no token {}: see `agon token list`", shown_id(.0))]
     NoToken(String),
     /// See [`MOST_TOKENS`].
     #[error("there are {MOST_TOKENS} tokens already")]
@@ -243,6 +245,14 @@ impl IdentityDocument {
     /// Nothing was ever configured.
     pub fn is_empty(&self) -> bool {
         self.teams.is_empty() && self.tokens.is_empty()
+    }
+}
+
+/// An id or a name as it may be told again: whoever has a token at hand pastes that.
+fn shown_id(id: &str) -> String {
+    match id.chars().count() > LONGEST_VALUE {
+        true => "of this name or id".to_owned(),
+        false => line(id).to_string(),
     }
 }
 

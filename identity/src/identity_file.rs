@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use agon_outlets::line;
 use agon_service_kit::config::{self, ConfigError};
 use agon_service_kit::secret_source::{SecretSource, SecretSourceError};
 use agon_service_kit::team_name::{NoTeamName, TeamName};
@@ -48,7 +49,7 @@ pub enum IdentityFileError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A team.
-    #[error("{file}: teams.{team}")]
+    #[error("{}: teams.{}", line(.file), line(.team))]
     Team {
         /// The file.
         file: String,
@@ -59,7 +60,7 @@ pub enum IdentityFileError {
         source: NoTeamName,
     },
     /// A token.
-    #[error("{file}: tokens.{token}")]
+    #[error("{}: tokens.{}", line(.file), line(.token))]
     Token {
         /// The file.
         file: String,
@@ -98,7 +99,7 @@ pub enum TokenFault {
     )]
     TooShort,
     /// Two holders could not be told apart.
-    #[error("it is the token of tokens.{0}, too")]
+    #[error("it is the token of tokens.{}, too", line(.0))]
     Shared(String),
 }
 

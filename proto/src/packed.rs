@@ -63,6 +63,13 @@ fn deflate(compress: &mut Compress, part: &[u8], last: bool, packed: &mut Vec<u8
     }
 }
 
+/// How many bytes a line has with its line break, as its packed form says; `None` of what is too short to
+/// be one. [`unpack`] finds out whether that is so.
+pub fn claimed_bytes(packed: &[u8]) -> Option<u64> {
+    let length = packed.last_chunk::<4>()?;
+    Some(u32::from_le_bytes(*length).into())
+}
+
 /// The line of one gzip member, without its line break; `None` when there is anything else: other
 /// bytes, another member, more lines, no text, or more than [`MOST_BYTES`].
 pub fn unpack(packed: &[u8]) -> Option<String> {

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use agon_engine::SessionSpec;
+use agon_outlets::line;
 use serde_json::Value;
 
 /// The setting's entry that repeats the game's name.
@@ -74,7 +75,8 @@ impl AxisNames {
                 format!("{}={value}", self.name(axis))
             }
         });
-        parts.collect::<Vec<_>>().join(", ")
+        // Records of others name axes and values as they like.
+        line(&parts.collect::<Vec<_>>().join(", ")).to_string()
     }
 
     /// The shortest name of an axis.

@@ -10,7 +10,7 @@ use agon_outlets::InLine as _;
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::config::discreet::LONGEST_VALUE;
+use crate::config::discreet::{LONGEST_VALUE, is_random_word};
 use crate::files::read_whole;
 use crate::secrets::{self, without_what_looks_like_keys};
 
@@ -56,6 +56,9 @@ impl SecretSource {
     /// # Errors
     /// The variable is not set, or the file cannot be read as text.
     pub fn text(&self) -> Result<String, SecretSourceError> {
+        if let Some(fault) = self.fault() {
+            return Err(SecretSourceError::NoPlace(fault));
+        }
         Ok(match self {
             Self::Env(name) => {
                 std::env::var(name).map_err(|_| SecretSourceError::NotSet { name: name.clone() })?
@@ -105,12 +108,15 @@ fn looks_like_a_key(text: &str) -> bool {
 
 fn file_looks_like_a_key(path: &Path) -> bool {
     let text = path.to_string_lossy();
-    without_what_looks_like_keys(&text) != text
+    is_random_word(&text) || without_what_looks_like_keys(&text) != text
 }
 
 /// Why a secret could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretSourceError {
+    /// What stands there may be the secret itself.
+    #[error("{0}")]
+    NoPlace(&'static str),
     /// The environment variable is not there.
     #[error("environment variable {name} is not set")]
     NotSet {

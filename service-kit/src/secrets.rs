@@ -13,6 +13,8 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use aho_corasick::AhoCorasick;
 
+use crate::config::discreet::{is_random_word, is_secret_name};
+
 pub use shapes::without_what_looks_like_keys;
 
 /// What stands in a secret's place.
@@ -24,6 +26,9 @@ pub const SHORTEST: usize = 8;
 
 /// Longer ones are cut: who holds this much of one that is replaced holds nothing.
 const LONGEST: usize = 4096;
+
+/// Bytes of the longest form in which a secret of usual length is looked for at the borders of texts.
+const LONGEST_FORM: usize = 4096;
 
 static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
 
@@ -78,6 +83,24 @@ pub fn keep_address(address: &str) -> String {
     shown_address(address)
 }
 
+/// Registers what of an argument or of a variable is a secret by its form: user and password of an address,
+/// and what stands behind the name of a secret (`--set api_key=...`, `?token=...`).
+pub fn keep_argument(argument: &str) {
+    if argument
+        .split_once("://")
+        .is_some_and(|(_, rest)| rest.contains('@'))
+    {
+        keep_address(argument);
+    }
+    for part in argument.split(['?', '&', ',']) {
+        if let Some((name, value)) = part.split_once('=')
+            && is_secret_name(name)
+        {
+            keep(value.trim_matches(['"', '\'']));
+        }
+    }
+}
+
 /// What is shown in the place of what is no address: it may be a password.
 pub const NO_ADDRESS: &str = "[no address]";
 
@@ -93,7 +116,7 @@ pub fn shown_address(address: &str) -> String {
     let rest = rest.split(['?', '#']).next().unwrap_or_default();
     let hosts = rest.split('/').next().unwrap_or_default();
     let is_path = hosts.is_empty() && !rest.is_empty();
-    match is_path || hosts.split(',').all(is_host) {
+    match is_path || hosts.split(',').all(is_host) && !is_random_word(rest) {
         true => format!("{scheme}{rest}"),
         false => format!("{scheme}{NO_ADDRESS}"),
     }
@@ -134,21 +157,36 @@ pub fn without_in_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(clean)
 }
 
+/// Whether a secret begins at the end of one text and ends at the beginning of the other.
+pub fn is_split_over(first: &str, second: &str) -> bool {
+    let from = first.len().saturating_sub(LONGEST_FORM);
+    let from = first.ceil_char_boundary(from);
+    let to = second.floor_char_boundary(LONGEST_FORM);
+    let (end, beginning) = (&first[from..], &second[..to]);
+    let border = end.len();
+    let joint = [end, beginning].concat();
+    let mut found = places(joint.as_bytes()).into_iter();
+    found.any(|place| place.start < border && border < place.end)
+}
+
 /// Where secrets stand, in order, none within another.
 fn places(bytes: &[u8]) -> Vec<Range<usize>> {
     let Some(finder) = finder() else {
         return Vec::new();
     };
-    let mut found: Vec<_> = finder
-        .plain
-        .find_iter(bytes)
-        .map(|place| place.range())
-        .collect();
-    let base64 = finder.base64.find_iter(bytes);
-    found.extend(base64.map(|place| encodings::widened(bytes, place.range())));
+    let mut found = finder.places(bytes);
+    for joined in encodings::joined(bytes) {
+        let places = finder.places(&joined.bytes).into_iter();
+        found.extend(places.map(|place| joined.source_of(place)));
+    }
     for unescaped in encodings::unescaped(bytes) {
-        let plain = finder.plain.find_iter(&unescaped.bytes);
-        found.extend(plain.map(|place| unescaped.source_of(place.range())));
+        let places = finder.places(&unescaped.bytes).into_iter();
+        found.extend(places.map(|place| unescaped.source_of(place)));
+        for joined in encodings::joined(&unescaped.bytes) {
+            let places = finder.places(&joined.bytes).into_iter();
+            let places = places.map(|place| unescaped.source_of(joined.source_of(place)));
+            found.extend(places);
+        }
     }
     found.sort_by_key(|place| (place.start, place.end));
     found.dedup_by(|next, before| {
@@ -159,6 +197,16 @@ fn places(bytes: &[u8]) -> Vec<Range<usize>> {
         overlaps
     });
     found
+}
+
+impl Finder {
+    /// Where secrets stand as they are, in hexadecimal or in Base64.
+    fn places(&self, bytes: &[u8]) -> Vec<Range<usize>> {
+        let plain = self.plain.find_iter(bytes).map(|place| place.range());
+        let base64 = self.base64.find_iter(bytes);
+        let base64 = base64.map(|place| encodings::widened(bytes, place.range()));
+        plain.chain(base64).collect()
+    }
 }
 
 fn finder() -> Option<Arc<Finder>> {

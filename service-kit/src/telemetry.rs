@@ -101,6 +101,9 @@ pub enum TelemetryError {
         #[source]
         source: tracing_subscriber::filter::ParseError,
     },
+    /// It may be anything, a token too.
+    #[error("the address of a collector of traces begins with http:// or https://")]
+    NoOtlpAddress,
     /// The exporter refuses the endpoint.
     #[error("spans cannot be sent to `{endpoint}`")]
     OtlpEndpoint {
@@ -159,6 +162,12 @@ pub fn init(options: &TelemetryOptions) -> Result<TelemetryGuard, TelemetryError
 }
 
 fn span_export(endpoint: &str, service: &str) -> Result<SdkTracerProvider, TelemetryError> {
+    if !["http://", "https://"]
+        .iter()
+        .any(|scheme| endpoint.starts_with(scheme))
+    {
+        return Err(TelemetryError::NoOtlpAddress);
+    }
     let shown = secrets::keep_address(endpoint);
     let exporter = SpanExporter::builder()
         .with_tonic()

@@ -246,3 +246,21 @@ fn unreadable_recorded_games_are_named_with_file_and_line() {
         &["could not be read"],
     );
 }
+
+#[test]
+fn where_files_may_not_be_large_enough_for_a_reserve_nothing_is_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), MIXED).display().to_string();
+    let [data, out] = ["data", "out"].map(|name| folder.path().join(name).display().to_string());
+    let models = ModelServer::start(&[]);
+    let binary = binary::path().display().to_string();
+    // In units of 512 bytes: 4 MB.
+    let line = "trap '' XFSZ; ulimit -f 8000 && exec \"$0\" \"$@\"";
+    let mut command = binary::command_in_shell(line, &binary);
+    let base_url = models.base_url();
+    command.args(["run", &experiment, "--out", &out, "--data", &data]);
+    command.args(["--base-url", &base_url, "--endpoint", "test"]);
+    let ended = Ended::from(command.output().unwrap());
+    one_clear_line(&ended, 3, &["no 16 MB are left to record answers"]);
+    assert_eq!(models.count("requests"), 0);
+}

@@ -302,19 +302,67 @@ const MISPLACED: [&str; 20] = [
     "OPENAI_API_KEY = 'KEY'",
 ];
 
-/// Where people put a key into an experiment file, which takes none.
-const IN_EXPERIMENTS: [&str; 10] = [
-    "api_key = 'KEY'",
-    "api_key = \"KEY\"",
-    "OPENAI_API_KEY = 'KEY'",
-    "players.subject.api_key = 'KEY'",
-    "players.subject = { kind = 'model', token = 'KEY', model = 'm' }",
-    "models = { password = 'KEY' }",
-    "\"x-api-key\" = 'KEY'",
-    "headers = { Authorization = 'Bearer KEY' }",
-    "api_key = KEY",
-    "tokens = ['KEY', 'KEY']",
+/// Where people put a key (`@@`) into an experiment file, which takes none.
+const IN_EXPERIMENTS: [&str; 24] = [
+    "api_key = '@@'",
+    "api_key = \"@@\"",
+    "OPENAI_API_KEY = '@@'",
+    "players.subject.api_key = '@@'",
+    "players.subject = { kind = 'model', token = '@@', model = 'm' }",
+    "models = { password = '@@' }",
+    "\"x-api-key\" = '@@'",
+    "headers = { Authorization = 'Bearer @@' }",
+    "api_key = @@",
+    "tokens = ['@@', '@@']",
+    "api_key: @@",
+    "api_key: \"@@\"",
+    "api_key == \"@@\"",
+    "secrets = { openai = '@@' }",
+    "secrets.openai = '@@'",
+    "keys.openai = '@@'",
+    "openai_key2 = '@@'",
+    "authToken = '@@'",
+    "clientSecret = '@@'",
+    "OPENAIKEY = '@@'",
+    "bearer = '@@'",
+    "pwd = '@@'",
+    "passphrase = '@@'",
+    "api_key = { a = 'x', b = '@@' }",
 ];
+
+/// Arguments that hold a key where it does not belong, before the experiment's file.
+const IN_ARGUMENTS: [&str; 9] = [
+    "check --set api_key=KEY",
+    "check --set players.subject.token=KEY",
+    "experiments list --coordinator http://me:KEY@127.0.0.1:1",
+    "experiments list --coordinator http://127.0.0.1:1/?token=KEY",
+    "experiments list --coordinator KEY",
+    "experiments list --coordinator http://127.0.0.1:1 --token-file KEY",
+    "worker --coordinator http://127.0.0.1:1 --gateway http://127.0.0.1:1 --otlp KEY",
+    "worker --coordinator http://127.0.0.1:1 --gateway http://127.0.0.1:1 --otlp u:KEY",
+    "verify s3://u:KEY@b/x",
+];
+
+#[test]
+fn key_in_an_argument_is_not_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), EXPERIMENT).display().to_string();
+    for arguments in IN_ARGUMENTS {
+        let line = arguments.replace("KEY", UNKNOWN);
+        let mut arguments: Vec<&str> = line.split(' ').collect();
+        if arguments[0] == "check" {
+            arguments.push(&experiment);
+        }
+        let mut command = binary::command(&arguments);
+        // No cloud is asked for credentials.
+        command.env("AWS_EC2_METADATA_DISABLED", "true");
+        command.env("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1");
+        let ended = Ended::from(command.output().unwrap());
+        assert!(matches!(ended.code, Some(2 | 3)), "{ended:?}");
+        assert!(!ended.err.is_empty());
+        assert_keeps(&line, [ended.out, ended.err].concat().as_bytes());
+    }
+}
 
 #[test]
 fn key_in_an_experiment_file_is_not_repeated() {
@@ -322,7 +370,7 @@ fn key_in_an_experiment_file_is_not_repeated() {
     for place in IN_EXPERIMENTS {
         // One of no known shape, and one that is short.
         for key in [UNKNOWN, "hunter2hunter2"] {
-            let text = format!("{}\n{EXPERIMENT}", place.replace("KEY", key));
+            let text = format!("{}\n{EXPERIMENT}", place.replace("@@", key));
             let experiment = runs::write(folder.path(), &text).display().to_string();
             for called in ["check", "run", "plan"] {
                 let ended = binary::run(&[called, &experiment, "--model", "sim"]).expect_code(2);

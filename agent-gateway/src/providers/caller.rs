@@ -260,16 +260,25 @@ fn without_what_looks_like_keys(body: &mut Vec<u8>) {
     *body = secrets::without_what_looks_like_keys(&String::from_utf8_lossy(body)).into_bytes();
 }
 
-/// The body was cleaned before; here its parts are put together, which may complete a secret.
+/// The body was cleaned before; here its parts are put together, which may complete a secret, and whoever
+/// reads all parts could put them together again.
 fn without_secrets(reply: &mut Reply) {
-    for text in [
+    let mut parts = [
         &mut reply.text,
         &mut reply.reasoning,
         &mut reply.answered_by,
         &mut reply.finish_reason,
-    ] {
+    ];
+    for text in &mut parts {
         if let Cow::Owned(clean) = secrets::without(text) {
-            *text = clean;
+            **text = clean;
+        }
+    }
+    for (first, second) in (0..4).flat_map(|one| (0..4).map(move |other| (one, other))) {
+        if first != second && secrets::is_split_over(parts[first], parts[second]) {
+            for part in [first, second] {
+                secrets::INSTEAD.clone_into(parts[part]);
+            }
         }
     }
     if tokens_hold_a_secret(&reply.logprobs) {
@@ -318,7 +327,7 @@ mod tests {
         let token = |text: &str, top: Vec<&str>| TokenLogprob {
             token: text.to_owned(),
             logprob: -0.5,
-            top: top.into_iter().map(|text| token_of(text)).collect(),
+            top: top.into_iter().map(token_of).collect(),
         };
         fn token_of(text: &str) -> TokenLogprob {
             let (token, top) = (text.to_owned(), Vec::new());
@@ -357,6 +366,32 @@ mod tests {
         };
         without_secrets(&mut reply);
         assert_eq!(reply.logprobs, harmless);
+    }
+
+    #[test]
+    fn secret_that_is_split_over_parts_of_a_reply_leaves_none_of_both() {
+        secrets::keep("halved-Zt71mQx4-in-parts");
+        let (first, second) = ("40 halved-Zt71m", "Qx4-in-parts");
+        for (from, to) in (0..4).flat_map(|one| (0..4).map(move |other| (one, other))) {
+            let mut reply = Reply::default();
+            let part = |reply: &mut Reply, part: usize, said: &str| match part {
+                0 => said.clone_into(&mut reply.text),
+                1 => said.clone_into(&mut reply.reasoning),
+                2 => said.clone_into(&mut reply.answered_by),
+                _ => said.clone_into(&mut reply.finish_reason),
+            };
+            part(&mut reply, from, first);
+            part(&mut reply, to, second);
+            without_secrets(&mut reply);
+            let parts = [
+                &reply.text,
+                &reply.reasoning,
+                &reply.answered_by,
+                &reply.finish_reason,
+            ];
+            let kept = parts.iter().filter(|part| part.contains("Zt71m"));
+            assert_eq!(kept.count(), 0, "{from} {to}: {reply:?}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! the providers do that. Called by `judging.rs` and the providers.
 
 use agon_outlets::Foreign;
+use agon_service_kit::secrets;
 use serde_json::Value;
 
 /// Enough of a server's complaint to understand it, not a whole HTML page.
@@ -38,7 +39,11 @@ impl ErrorBody {
             .find_map(|field| error.get(field)?.as_str())
             .or(error.as_str())
             .unwrap_or_default();
+        let is_split = |code: &String| {
+            secrets::is_split_over(message, code) || secrets::is_split_over(code, message)
+        };
         let text = match codes.first() {
+            Some(code) if is_split(code) => secrets::INSTEAD.to_owned(),
             Some(code) if !message.is_empty() => format!("{message} ({code})"),
             Some(code) => code.clone(),
             None => message.to_owned(),
@@ -95,6 +100,18 @@ pub(super) fn shortened(text: &str) -> Foreign {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn key_in_two_fields_of_a_complaint_is_not_told() {
+        secrets::keep("complained-Rv82kD-about");
+        for body in [
+            r#"{"error":{"message":"complained-Rv8","code":"2kD-about"}}"#,
+            r#"{"error":{"code":"complained-Rv8","message":"2kD-about"}}"#,
+        ] {
+            let text = ErrorBody::read(body.as_bytes()).text.to_string();
+            assert_eq!(text, "[key]", "{body}");
+        }
+    }
 
     #[test]
     fn error_is_read_in_every_shape() {

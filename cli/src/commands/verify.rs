@@ -132,7 +132,7 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
         }
         for fault in &roll.faults {
             different += 1;
-            output::print(&format!("fault: {fault}"));
+            output::print(&format!("fault: {}", fault.in_line()));
         }
         match (all, unreadable, different) {
             (0, ..) => Err(Failure::BadInput(format!("{} is empty", records.in_line()))),
@@ -364,7 +364,7 @@ fn verify_session(arguments: &Verify, log: &LogArguments) -> Result<(), Failure>
         let library = templates::played_with(arguments.templates.as_deref(), file)?;
         let verified = verify(&Tasks::new(), &found.line, Arc::new(library)).await;
         guard.shutdown().await;
-        verified.map_err(|error| Failure::BadNews(with_causes(&error)))?;
+        verified.map_err(|error| Failure::BadNews(with_causes(&error).in_line().to_string()))?;
         output::print("1 of 1 records verified");
         Ok(())
     })

@@ -1,5 +1,5 @@
 //! Tables as JSON lines: an object a row, with a member for each column, null where there is nothing.
-//! Text is as it was said.
+//! Text is as it was said; what would move a cursor or turn text is escaped as JSON does it.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
@@ -26,7 +26,8 @@ impl JsonFile {
 
 impl TableFile for JsonFile {
     fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
-        let mut json = serde_json::Serializer::new(&mut self.out);
+        let mut row = Vec::new();
+        let mut json = serde_json::Serializer::new(&mut row);
         let mut object = json.serialize_map(Some(cells.len()))?;
         for (column, cell) in self.table.columns.iter().zip(cells) {
             match cell {
@@ -38,6 +39,8 @@ impl TableFile for JsonFile {
             }
         }
         object.end()?;
+        let row = String::from_utf8_lossy(&row);
+        self.out.write_all(agon_outlets::json(&row).as_bytes())?;
         self.out.write_all(b"\n")
     }
 

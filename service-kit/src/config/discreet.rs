@@ -43,27 +43,75 @@ fn without_value(message: &str) -> String {
     format!("{}{}", message[..start].trim_end(), &message[end..])
 }
 
-/// Parts of names of fields that hold secrets, in any file of anybody.
+/// What names of fields that hold secrets are made of, in any file of anybody.
 const SECRET_NAMES: [&str; 10] = [
-    "key",
     "apikey",
     "token",
     "secret",
-    "password",
-    "passwd",
+    "passw",
+    "passphrase",
     "credential",
-    "credentials",
-    "auth",
     "authorization",
+    "bearer",
+    "keyfile",
+    "accesskey",
 ];
+
+/// Whole words of such names.
+const SECRET_WORDS: [&str; 6] = ["key", "keys", "pwd", "pass", "auth", "tokens"];
+
+/// What tokens of models are counted in.
+const COUNTED: [&str; 2] = ["max", "memory"];
 
 /// Whether whatever stands behind a field of this name is likely to be a secret: `api_key`, `"x-api-key"`,
 /// `tokens`, but not `max_tokens`.
-pub(super) fn is_secret_name(name: &str) -> bool {
+pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    let name = name.trim_matches(['"', '\'']);
-    let mut parts = name.split(|letter: char| !letter.is_ascii_alphanumeric());
-    ["keys", "tokens"].contains(&name) || parts.any(|part| SECRET_NAMES.contains(&part))
+    let parts = name.split(|letter: char| !letter.is_ascii_alphabetic());
+    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+    if parts.iter().any(|part| COUNTED.contains(part)) {
+        return false;
+    }
+    let joined = parts.concat();
+    SECRET_NAMES.iter().any(|known| joined.contains(known))
+        || parts.iter().any(|part| SECRET_WORDS.contains(part))
+        || joined.ends_with("key")
+}
+
+/// Random words of keys are longer than this.
+const LONGEST_WORD: usize = 15;
+
+/// Whether a text is one word as generators of keys make them: long, without the dots and slashes of
+/// names and paths, with small letters, capitals and digits.
+pub fn is_random_word(text: &str) -> bool {
+    let has = |kind: fn(&u8) -> bool| text.as_bytes().iter().any(kind);
+    text.len() > LONGEST_WORD
+        && text.bytes().all(is_of_word)
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_digit)
+}
+
+fn is_of_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_-+=~".contains(&byte)
+}
+
+/// A line with an asterisk for every character of its random words.
+fn without_random_words(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
+    let mut rest = line;
+    while !rest.is_empty() {
+        let length = rest.bytes().take_while(|byte| is_of_word(*byte)).count();
+        let (word, behind) = rest.split_at(length);
+        match is_random_word(word) {
+            true => shown.extend(std::iter::repeat_n('*', word.len())),
+            false => shown.push_str(word),
+        }
+        let mut letters = behind.chars();
+        shown.extend(letters.next());
+        rest = letters.as_str();
+    }
+    shown
 }
 
 /// A line of TOML with an asterisk for every character of a value that stands behind the name of a
@@ -83,7 +131,9 @@ pub(super) fn masked(line: &str) -> String {
                 quote = quote.filter(|_| letter != open);
             }
             (None, '"' | '\'') => quote = Some(letter),
-            (None, '=') => {
+            // Of `==` the second has no name before it.
+            (None, '=' | ':') if name.trim().is_empty() => {}
+            (None, '=' | ':') => {
                 let inside = around.last().is_some_and(|(_, secret)| *secret);
                 is_secret = inside || is_secret_name(name.trim());
                 name.clear();
@@ -106,7 +156,7 @@ pub(super) fn masked(line: &str) -> String {
         }
         shown.push(if is_secret && !is_form { '*' } else { letter });
     }
-    shown
+    without_random_words(&shown)
 }
 
 /// A name or a sentence as it may be shown: one line, nothing that looks like a key, and in quotes
@@ -188,7 +238,19 @@ mod tests {
                 "headers.authorization = 'Bearer'",
                 "headers.authorization = '******'",
             ),
-            ("monkey = 'a'", "monkey = 'a'"),
+            ("secrets.openai = 'a'", "secrets.openai = '*'"),
+            ("authToken = 'a'", "authToken = '*'"),
+            ("OPENAIKEY = 'a'", "OPENAIKEY = '*'"),
+            ("openai_key2 = 'a'", "openai_key2 = '*'"),
+            ("pwd = 'a'", "pwd = '*'"),
+            ("api_key: 'a'", "api_key: '*'"),
+            ("api_key == \"a\"", "api_key == \"*\""),
+            ("  \"q7Zp-w9Xk2M_51uhVb83\",", "  \"********************\","),
+            (
+                "model = 'gpt-4o-mini-2024-07-18'",
+                "model = 'gpt-4o-mini-2024-07-18'",
+            ),
+            ("author = 'a'", "author = 'a'"),
             ("api_key = sk-bare # why", "api_key = ******* * ***"),
             ("[keys.a]", "[keys.a]"),
             ("", ""),

@@ -29,6 +29,21 @@ fn html(text: &str) -> String {
         .collect()
 }
 
+/// In hexadecimal, byte by byte.
+fn in_pairs(separator: &str) -> String {
+    let bytes = SECRET.bytes().map(|byte| format!("{byte:02x}"));
+    bytes.collect::<Vec<_>>().join(separator)
+}
+
+/// In parts of five characters.
+fn split(text: &str, separator: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let parts = letters
+        .chunks(5)
+        .map(|part| part.iter().collect::<String>());
+    parts.collect::<Vec<_>>().join(separator)
+}
+
 /// A text that holds the secret, and how it must look.
 #[test]
 fn a_secret_is_found_in_every_form_and_the_rest_stays() {
@@ -60,6 +75,31 @@ fn a_secret_is_found_in_every_form_and_the_rest_stays() {
             .collect(),
         SECRET.replace('>', "&gt;"),
         json(&percent(SECRET)[..]).replace("\\u0025", "%"),
+        html(SECRET).replace(';', ""),
+        html(SECRET).replace("&#", "&#000000000000"),
+        SECRET
+            .replace('/', "&sol;")
+            .replace('+', "&plus;")
+            .replace('.', "&period;"),
+        json(SECRET).replace("\\u00", "\\x"),
+        json(SECRET).replace("\\u", "\\U0000"),
+        SECRET
+            .chars()
+            .map(|letter| format!("\\u{{{:x}}}", u32::from(letter)))
+            .collect(),
+        SECRET
+            .chars()
+            .map(|letter| format!("\\{:03o}", u32::from(letter)))
+            .collect(),
+        percent(SECRET).replace('%', "%25252525"),
+        in_pairs(":"),
+        in_pairs(" "),
+        in_pairs(" 0x"),
+        split(SECRET, "\n"),
+        split(SECRET, "\u{200b}"),
+        split(SECRET, "\\n"),
+        split(SECRET, " \r\n "),
+        split(&hex(SECRET), "\n"),
     ] {
         for (before, after) in [
             ("", ""),
@@ -75,8 +115,8 @@ fn a_secret_is_found_in_every_form_and_the_rest_stays() {
                 clean.as_bytes(),
                 "{form}"
             );
-            let twice = format!("{text}; {text}");
-            assert_eq!(without(&twice), format!("{clean}; {clean}"), "{form}");
+            let twice = format!("{text} / {text}");
+            assert_eq!(without(&twice), format!("{clean} / {clean}"), "{form}");
         }
     }
 }
@@ -205,4 +245,26 @@ fn what_looks_like_a_key_is_replaced_and_words_are_not() {
     ] {
         assert_eq!(without_what_looks_like_keys(text), clean);
     }
+}
+
+#[test]
+fn secret_in_two_parts_is_noticed_and_whole_ones_and_neighbours_are_not() {
+    let secret = "two-parts-of-9Kx2vQ7";
+    keep(secret);
+    for (first, second, is_split) in [
+        ("it is two-parts-", "of-9Kx2vQ7", true),
+        ("t", "wo-parts-of-9Kx2vQ7 he said", true),
+        ("two-parts-of-9Kx2vQ7", " he said", false),
+        ("", "two-parts-of-9Kx2vQ7", false),
+        ("two-parts-", "of-9Kx2vQ8", false),
+        ("", "", false),
+    ] {
+        assert_eq!(is_split_over(first, second), is_split, "{first} | {second}");
+    }
+    let hex = hex(secret);
+    let (first, second) = hex.split_at(11);
+    assert!(is_split_over(
+        &format!("{}{first}", "\u{e9}".repeat(9_000)),
+        second
+    ));
 }

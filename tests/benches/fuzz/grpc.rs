@@ -99,7 +99,7 @@ impl Grpc {
         let calls = calls();
         let coordinators = agon_coordinator::access::RULES.iter();
         for (path, _) in coordinators.chain(agon_agent_gateway::access::RULES) {
-            let is_tried = calls.iter().any(|(tried, _)| *tried == path);
+            let is_tried = calls.iter().any(|(tried, _)| tried == path);
             assert!(is_tried, "{path} has no honest messages here");
         }
         Self {
@@ -159,11 +159,11 @@ fn calls() -> Vec<(String, Vec<Vec<u8>>)> {
         experiment_id: "fuzzed".to_owned(),
     };
     let learnt = v1::ForgetLearntRequest {
-        model: Some("p/m".to_owned()),
+        model: "p/m".to_owned(),
     };
     let revived = v1::ReviveKeysRequest {
-        provider: Some("p".to_owned()),
-        source: Some("env K".to_owned()),
+        provider: "p".to_owned(),
+        source: "env K".to_owned(),
     };
     let bundle = v1::GetPromptBundleRequest {
         digest: "0".repeat(64),

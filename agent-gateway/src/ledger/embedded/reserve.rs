@@ -3,7 +3,7 @@
 //! emptied when the disk is full and filled again when there is space. Called by `writer.rs`.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, Write as _};
 
 use rusqlite::ErrorCode;
 
@@ -39,8 +39,6 @@ impl Reserve {
         let held = take(&self.file);
         match &held {
             Ok(()) => self.is_held = true,
-            // Files may not be so large here, which says nothing about the disk.
-            Err(error) if error.kind() == ErrorKind::FileTooLarge => return Ok(()),
             // A part of it would only make the disk full.
             Err(_) => self.file.set_len(0)?,
         }
