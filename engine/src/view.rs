@@ -132,6 +132,7 @@ impl<'a> Sight<'a> {
                 .facts()
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
+            shared: self.event.facts.len(),
         }
     }
 }
@@ -145,6 +146,8 @@ pub struct SeenEvent {
     pub round: u32,
     /// Shared facts first, then the seat's own.
     pub facts: Vec<(String, Value)>,
+    /// How many of them are shared.
+    pub shared: usize,
 }
 
 impl SeenEvent {
@@ -155,6 +158,24 @@ impl SeenEvent {
             .rev()
             .find(|(found, _)| found == name)
             .map(|(_, value)| value)
+    }
+
+    /// The event as the seat saw it in the form of a record: its own facts are columns in which
+    /// no other seat has an entry.
+    pub fn of_seat(&self, seat: Seat) -> Event {
+        let (shared, own) = self.facts.split_at(self.shared.min(self.facts.len()));
+        let column = |value: &Value| {
+            let mut column = vec![Value::Nothing; seat];
+            column.push(value.clone());
+            Value::List(column)
+        };
+        let shared = shared.iter().cloned();
+        let own = own.iter().map(|(name, value)| (name.clone(), column(value)));
+        Event {
+            facts: shared.map(|(name, value)| (name.into(), value)).collect(),
+            own: own.map(|(name, value)| (name.into(), value)).collect(),
+            ..Event::new(self.kind.clone(), self.round).only_for(vec![seat])
+        }
     }
 }
 

@@ -18,6 +18,7 @@ fn thought(settings: ModelSettings) -> Thought {
         }],
         format: None,
         stand_in: None,
+        seen: None,
         simulated_reply: None,
     }
 }
