@@ -10,6 +10,7 @@ mod index;
 mod library;
 mod query;
 mod refusal;
+pub mod seats;
 pub mod sweeps;
 
 pub use api::router;

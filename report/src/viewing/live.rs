@@ -3,10 +3,11 @@
 
 use agon_engine::game::player_name;
 use agon_engine::spec::Settings;
+use agon_engine::view::SeenEvent;
 use agon_engine::{Event, Seat, SeatView, Value, View, registry};
 use serde::Serialize;
 
-use super::as_sentence;
+use super::{Viewing, as_sentence};
 use super::sentences::Sentences;
 use super::step::{in_sentence, stated};
 use crate::board::{Board, Table};
@@ -75,6 +76,18 @@ impl Live {
             board: table.board(),
             told,
         }
+    }
+}
+
+impl Viewing {
+    /// What a seat has before it at the end.
+    pub fn live(&self, seat: Seat) -> Live {
+        let record = self.record();
+        let mut seen = SeatView::new(&record.spec.game, seat, record.spec.seats.len());
+        let view = View::new(seat, &record.events);
+        let sights: Vec<SeenEvent> = view.sights().map(|sight| sight.to_event()).collect();
+        seen.see(&sights);
+        Live::of(&seen)
     }
 }
 

@@ -180,6 +180,7 @@ fn table_of_a_seat_in_play_is_that_of_its_record() {
             // As it travels.
             let sent = serde_json::to_string(&seen).unwrap();
             let live = Live::of(&serde_json::from_str(&sent).unwrap());
+            assert_eq!(live, viewing.live(seat), "{game}, seat {seat}");
             let steps = viewing.from(0, usize::MAX, Some(seat));
             let steps = steps
                 .iter()
