@@ -19,10 +19,11 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use super::invitations::{Claim, ClaimError, Invitation};
 use super::limits::{Limits, Rate};
-use super::ports::{Kept, Unanswered};
+use super::ports::{Asks, Kept, Unanswered};
 use super::presence::Following;
 use super::seat_state::SeatState;
 use super::service::{Seats, now};
@@ -239,38 +240,52 @@ async fn events(
     Known(sitting): Known,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
-    let place = sitting.seats.follow(&sitting.seat.id)?;
-    let shown = cookies(&headers, &sitting.seat.id);
-    let told = stream::unfold((sitting, shown, place, None), next_event);
+    let follower = Follower {
+        cookies: cookies(&headers, &sitting.seat.id),
+        asks: sitting.seats.asks(&sitting.seat),
+        bell: sitting.seats.bell(),
+        before: None,
+        _place: sitting.seats.follow(&sitting.seat.id)?,
+        sitting,
+    };
+    let told = stream::unfold(follower, Follower::next);
     Ok(Sse::new(told).keep_alive(KeepAlive::new().interval(ALIVE_EVERY)))
 }
 
-type Followed = (Sitting, Vec<String>, Following, Option<SeatState>);
+/// A page that follows its seat.
+struct Follower {
+    sitting: Sitting,
+    cookies: Vec<String>,
+    asks: watch::Receiver<Asks>,
+    bell: watch::Receiver<()>,
+    before: Option<SeatState>,
+    _place: Following,
+}
 
-/// Waits for a state that differs from the one before; ends when the seat is no longer theirs.
-async fn next_event(
-    (sitting, shown, place, before): Followed,
-) -> Option<(Result<Event, Infallible>, Followed)> {
-    let mut asks = sitting.seats.asks(&sitting.seat);
-    asks.mark_unchanged();
-    let mut is_first = before.is_none();
-    loop {
-        if !is_first {
-            tokio::select! {
-                changed = asks.changed() => changed.ok()?,
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+impl Follower {
+    /// Waits for a state that differs from the one before; ends when the seat is no longer theirs.
+    async fn next(mut self) -> Option<(Result<Event, Infallible>, Self)> {
+        let mut is_first = self.before.is_none();
+        loop {
+            if !is_first {
+                tokio::select! {
+                    changed = self.asks.changed() => changed.ok()?,
+                    rung = self.bell.changed() => rung.ok()?,
+                    () = tokio::time::sleep(LOOK_EVERY) => {}
+                }
             }
-        }
-        is_first = false;
-        // Somebody may have taken the invitation back meanwhile.
-        let book = sitting.seats.book().ok()?;
-        let seat = book.admit(&sitting.seat.id, &shown, now())?;
-        let state = sitting.seats.state(seat).await.ok()?;
-        if before.as_ref() != Some(&state) {
-            let told = Told::now(state);
-            let event = Event::default().event("seat").json_data(&told);
-            let next = (sitting, shown, place, Some(told.state));
-            return Some((Ok(event.unwrap_or_default()), next));
+            is_first = false;
+            let Sitting { seats, seat, .. } = &self.sitting;
+            // Somebody may have taken the invitation back meanwhile.
+            let book = seats.book().ok()?;
+            let seat = book.admit(&seat.id, &self.cookies, now())?;
+            let state = seats.state(seat).await.ok()?;
+            if self.before.as_ref() != Some(&state) {
+                let told = Told::now(state);
+                let event = Event::default().event("seat").json_data(&told);
+                self.before = Some(told.state);
+                return Some((Ok(event.unwrap_or_default()), self));
+            }
         }
     }
 }
@@ -404,8 +419,10 @@ async fn answer(
     match answered.await {
         Ok(()) => {
             let mut tables = seats.tables.lock();
-            let tables = tables.entry(seat.id.clone()).or_default();
-            tables.answered(&answering.ask, said);
+            let table = tables.entry(seat.id.clone()).or_default();
+            table.answered(&answering.ask, said);
+            drop(tables);
+            seats.ring();
             Ok(StatusCode::NO_CONTENT)
         }
         Err(Unanswered::Gone) => Err(Refusal::Refused(lost)),

@@ -35,6 +35,8 @@ pub struct Seats {
     library: Arc<Library>,
     pub(super) presence: Presence,
     pub(super) tables: Mutex<HashMap<String, Tables>>,
+    /// Rung when somebody did something, so that pages look at once.
+    bell: watch::Sender<()>,
 }
 
 impl Seats {
@@ -54,6 +56,7 @@ impl Seats {
             library,
             presence: Presence::default(),
             tables: Mutex::default(),
+            bell: watch::Sender::new(()),
         }
     }
 
@@ -147,7 +150,19 @@ impl Seats {
             })?;
             given.ok_or_else(|| "the change was not made".to_owned())
         });
-        changed.await?.map_err(unkept)
+        let changed = changed.await?.map_err(unkept);
+        self.ring();
+        changed
+    }
+
+    /// Tells pages that somebody did something.
+    pub(super) fn ring(&self) {
+        self.bell.send_replace(());
+    }
+
+    /// Hears when somebody does something.
+    pub(super) fn bell(&self) -> watch::Receiver<()> {
+        self.bell.subscribe()
     }
 
     /// Keeps something of a person.

@@ -8,6 +8,9 @@ const TRY_AGAIN_MS = 2_000;
 /** The server takes a page for closed that says nothing for a good minute. */
 const BEAT_MS = 10_000;
 
+/** What stands before an invitation in the fragment of a link. */
+const START = "#invite=";
+
 /** A refusal, with a sentence for the reader. */
 export class SeatError extends Error {
   constructor(
@@ -34,8 +37,18 @@ export class SeatStore {
 
   /** Takes the seat of the address; returns what ends following it. */
   open(path: string): () => void {
+    // A link that is opened once more where its page is changes nothing but the fragment.
+    const again = () => {
+      if (!location.hash.startsWith(START)) return;
+      this.#stop();
+      void this.#enter(location.pathname);
+    };
+    addEventListener("hashchange", again);
     void this.#enter(path);
-    return () => this.#stop();
+    return () => {
+      removeEventListener("hashchange", again);
+      this.#stop();
+    };
   }
 
   async #enter(path: string): Promise<void> {
@@ -52,7 +65,7 @@ export class SeatStore {
         await this.#post("claim", { invite, query });
         history.replaceState(history.state, "", `/seat/${encodeURIComponent(this.#id)}`);
       }
-      await this.refresh();
+      await this.#refresh();
     } catch (problem) {
       this.#fail(problem);
       return;
@@ -61,8 +74,8 @@ export class SeatStore {
     this.#beat = setInterval(() => void this.#post("beat", {}).catch(() => undefined), BEAT_MS);
   }
 
-  /** Asks for the state at once. */
-  async refresh(): Promise<void> {
+  /** Asks for the state; never while the stream tells it. */
+  async #refresh(): Promise<void> {
     this.#take((await this.#call("", { method: "GET" })) as SeatState);
   }
 
@@ -91,7 +104,7 @@ export class SeatStore {
     this.#source?.close();
     clearTimeout(this.#again);
     this.#again = setTimeout(() => {
-      this.refresh().then(
+      this.#refresh().then(
         () => this.#follow(),
         (problem: unknown) => {
           if (problem instanceof SeatError && problem.status === 401) this.#fail(problem);
@@ -135,14 +148,8 @@ export class SeatStore {
     this.#stop();
   }
 
-  async #act(what: string, body: object): Promise<unknown> {
-    try {
-      return await this.#post(what, body);
-    } finally {
-      // What was done, or why not, shows in the state.
-      await this.refresh().catch(() => undefined);
-    }
-  }
+  /** What was done shows in the state, which comes by the stream: the two would overtake each other. */
+  #act = (what: string, body: object): Promise<unknown> => this.#post(what, body);
 
   #post(what: string, body: object): Promise<unknown> {
     return this.#call(`/${what}`, {
@@ -170,9 +177,8 @@ export class SeatStore {
 
 /** Takes the invitation from the fragment of the address and erases it there. */
 function takeInvitation(): string | null {
-  const start = "#invite=";
-  if (!location.hash.startsWith(start)) return null;
-  const invite = location.hash.slice(start.length);
+  if (!location.hash.startsWith(START)) return null;
+  const invite = location.hash.slice(START.length);
   history.replaceState(history.state, "", location.pathname + location.search);
   return invite;
 }
