@@ -197,4 +197,3 @@ pub async fn games_of(
 pub fn now() -> u64 {
     unix_ms() / 1_000
 }
-

@@ -74,12 +74,7 @@ impl Pages {
     }
 
     /// Serves until shutdown.
-    pub fn serve(
-        self,
-        tasks: &Tasks,
-        sweeps: Option<Arc<dyn Sweeps>>,
-        seats: Option<Arc<Seats>>,
-    ) {
+    pub fn serve(self, tasks: &Tasks, sweeps: Option<Arc<dyn Sweeps>>, seats: Option<Arc<Seats>>) {
         let router = agon_web::router(self.library, Arc::new(self.entrance), sweeps, seats);
         let serving = http::serve(
             tasks.clone(),

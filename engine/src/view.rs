@@ -170,7 +170,9 @@ impl SeenEvent {
             Value::List(column)
         };
         let shared = shared.iter().cloned();
-        let own = own.iter().map(|(name, value)| (name.clone(), column(value)));
+        let own = own
+            .iter()
+            .map(|(name, value)| (name.clone(), column(value)));
         Event {
             facts: shared.map(|(name, value)| (name.into(), value)).collect(),
             own: own.map(|(name, value)| (name.into(), value)).collect(),

@@ -60,7 +60,9 @@ impl IntoResponse for Refusal {
             Self::Over(_) => StatusCode::GONE,
             Self::TooOften => StatusCode::TOO_MANY_REQUESTS,
             Self::Wrong(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::WrongToken | Self::OtherHost | Self::OtherSite | Self::Closed(_) => StatusCode::FORBIDDEN,
+            Self::WrongToken | Self::OtherHost | Self::OtherSite | Self::Closed(_) => {
+                StatusCode::FORBIDDEN
+            }
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
             Self::Refused(_) | Self::Left => StatusCode::CONFLICT,

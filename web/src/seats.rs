@@ -17,3 +17,6 @@ pub use invitations::{Book, Claim, ClaimError, Claimed, Invitation, PlayedGame};
 pub use people::{Check, People, Question, QuestionKind};
 pub use ports::{Asks, DoorAsk, Doors, Keeper, Kept, Message, Unanswered};
 pub use service::Seats;
+
+#[cfg(test)]
+mod tests;

@@ -91,7 +91,11 @@ pub fn run(arguments: &View, log: &LogArguments) -> Result<(), Failure> {
                     (Some(gateway), Some((people, folder))) => {
                         let games = inviting::games_of(client, &folder).await?;
                         let doors = GatewayDoors::new(gateway, tasks.clone(), games);
-                        let seating = Seating { people, folder, doors };
+                        let seating = Seating {
+                            people,
+                            folder,
+                            doors,
+                        };
                         Some(seating.seats(pages.library(), &following))
                     }
                     _ => None,

@@ -59,9 +59,10 @@ impl Doors for GatewayDoors {
         let (sender, asks) = watch::channel(Asks::default());
         let watching = follow(self.client.clone(), door.to_owned(), sender);
         let stopping = self.tasks.shutdown_token();
-        self.tasks.spawn(TaskKind::UPKEEP, "door for pages", async move {
-            let _ = stopping.run_until_cancelled(watching).await;
-        });
+        self.tasks
+            .spawn(TaskKind::UPKEEP, "door for pages", async move {
+                let _ = stopping.run_until_cancelled(watching).await;
+            });
         watched.insert(door.to_owned(), asks.clone());
         asks
     }

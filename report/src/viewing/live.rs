@@ -7,9 +7,9 @@ use agon_engine::view::SeenEvent;
 use agon_engine::{Event, Seat, SeatView, Value, View, registry};
 use serde::Serialize;
 
-use super::{Viewing, as_sentence};
 use super::sentences::Sentences;
 use super::step::{in_sentence, stated};
+use super::{Viewing, as_sentence};
 use crate::board::{Board, Table};
 use crate::story::one_line;
 

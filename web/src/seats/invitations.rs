@@ -317,3 +317,6 @@ fn random(count: usize) -> Result<String, getrandom::Error> {
         text
     }))
 }
+
+#[cfg(test)]
+mod tests;

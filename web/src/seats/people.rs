@@ -355,7 +355,11 @@ impl People {
                 QuestionKind::Scale => (2..=MOST_STEPS).contains(&steps),
                 _ => question.steps.is_none(),
             };
-            hold(fits, &place, "a scale, and nothing else, has from 2 to 11 steps");
+            hold(
+                fits,
+                &place,
+                "a scale, and nothing else, has from 2 to 11 steps",
+            );
             let are_short = question.low.len().max(question.high.len()) <= LONGEST_LINE;
             hold(are_short, &place, "write shorter words for low and high");
         }

@@ -25,7 +25,7 @@ use super::invitations::{Claim, ClaimError, Invitation};
 use super::limits::{Limits, Rate};
 use super::ports::{Asks, Kept, Unanswered};
 use super::presence::Following;
-use super::seat_state::SeatState;
+use super::seat_state::{SeatState, Stage};
 use super::service::{Seats, now};
 use super::table::gone;
 use crate::entrance::check_origin;
@@ -181,8 +181,7 @@ async fn claim(
         seats.tables.lock().remove(&id);
         let mut participant = claiming.query;
         let kept = &seats.people.participant.parameters;
-        participant
-            .retain(|name, value| kept.contains(name) && value.len() <= LONGEST_VALUE);
+        participant.retain(|name, value| kept.contains(name) && value.len() <= LONGEST_VALUE);
         let person = Kept::Person {
             pseudonym: claimed.pseudonym,
             experiment: seat.experiment,
@@ -304,7 +303,9 @@ async fn come_back(Known(sitting): Known) -> Result<StatusCode, Refusal> {
 
 async fn leave(sitting: Sitting) -> Result<StatusCode, Refusal> {
     sitting.keep("left", Value::Null).await?;
-    sitting.change(|claim| (claim.left, claim.ready) = (true, false)).await
+    sitting
+        .change(|claim| (claim.left, claim.ready) = (true, false))
+        .await
 }
 
 #[derive(Deserialize)]
@@ -343,10 +344,8 @@ struct WrongAnswer {
     explanation: String,
 }
 
-async fn check(
-    sitting: Sitting,
-    Json(checking): Json<Checking>,
-) -> Result<Json<Checked>, Refusal> {
+async fn check(sitting: Sitting, Json(checking): Json<Checking>) -> Result<Json<Checked>, Refusal> {
+    sitting.is_at(Stage::Instructions).await?;
     let asked = &sitting.seats.people.check;
     if checking.answers.len() != asked.len() {
         return Err(Refusal::Wrong("answer every question".to_owned()));
@@ -374,7 +373,9 @@ struct Readying {
 }
 
 async fn ready(sitting: Sitting, Json(readying): Json<Readying>) -> Result<StatusCode, Refusal> {
-    sitting.change(move |claim| claim.ready = readying.ready).await
+    sitting
+        .change(move |claim| claim.ready = readying.ready)
+        .await
 }
 
 #[derive(Deserialize)]
@@ -385,10 +386,8 @@ struct Answering {
     value: Value,
 }
 
-async fn answer(
-    sitting: Sitting,
-    Json(answering): Json<Answering>,
-) -> Result<StatusCode, Refusal> {
+async fn answer(sitting: Sitting, Json(answering): Json<Answering>) -> Result<StatusCode, Refusal> {
+    sitting.is_at(Stage::Play).await?;
     let Sitting { seats, seat, claim } = sitting;
     let Some(ask) = seats.open(&seat, &answering.ask) else {
         return Err(Refusal::Refused(
@@ -444,13 +443,11 @@ async fn questions(
     sitting: Sitting,
     Json(given): Json<Questionnaire>,
 ) -> Result<StatusCode, Refusal> {
+    sitting.is_at(Stage::Questions).await?;
     let wrong = sitting.seats.wrong_answers(&given.answers);
     if !wrong.is_empty() {
         let names = wrong.join(", ");
         return Err(Refusal::Wrong(format!("answer these questions: {names}")));
-    }
-    if sitting.claim.answered {
-        return Err(Refusal::Refused("you have answered these questions".to_owned()));
     }
     let asked = sitting.seats.people.questions.iter();
     let asked = asked.map(|one| (one.name.clone(), given.answers[&one.name].clone()));
@@ -460,17 +457,31 @@ async fn questions(
 }
 
 async fn done(sitting: Sitting) -> Result<StatusCode, Refusal> {
+    sitting.is_at(Stage::Thanks).await?;
     sitting.change(|claim| claim.finished = true).await
 }
 
 impl Sitting {
+    /// Refuses what belongs to another stage.
+    async fn is_at(&self, stage: Stage) -> Result<(), Refusal> {
+        let state = self.seats.state(&self.seat).await?;
+        match state.stage == stage {
+            true => Ok(()),
+            false => Err(Refusal::Refused(
+                "this is not asked of you now; look at what your page shows".to_owned(),
+            )),
+        }
+    }
+
     /// Changes how far this person is.
     async fn change(
         &self,
         change: impl FnOnce(&mut Claim) + Send + 'static,
     ) -> Result<StatusCode, Refusal> {
         let id = self.seat.id.clone();
-        self.seats.change(move |book| book.claim_mut(&id).map(change)).await?;
+        self.seats
+            .change(move |book| book.claim_mut(&id).map(change))
+            .await?;
         Ok(StatusCode::NO_CONTENT)
     }
 

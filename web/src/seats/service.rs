@@ -322,7 +322,11 @@ impl Seats {
 
     /// A game as its seat sees it: from its record once there is one, and else as it was seen last.
     async fn game(&self, id: &str, game: &PlayedGame) -> GameState {
-        let known = self.tables.lock().get(id).and_then(|tables| tables.finished(game));
+        let known = self
+            .tables
+            .lock()
+            .get(id)
+            .and_then(|tables| tables.finished(game));
         if let Some(known) = known {
             return known;
         }

@@ -56,8 +56,13 @@ impl Tables {
     /// Looks at what waits at the door. A game is gone on with before another one.
     pub fn look(&mut self, asks: &[DoorAsk], experiment: &str) {
         let own = || asks.iter().filter(|ask| ask.experiment == experiment);
-        let before = self.last.as_ref().map(|last| (last.ask.id(), last.ask.game()));
-        let same = before.as_ref().and_then(|(id, _)| own().find(|ask| ask.id() == *id));
+        let before = self
+            .last
+            .as_ref()
+            .map(|last| (last.ask.id(), last.ask.game()));
+        let same = before
+            .as_ref()
+            .and_then(|(id, _)| own().find(|ask| ask.id() == *id));
         let of_game = before.as_ref();
         let of_game = of_game.and_then(|(_, game)| own().find(|ask| ask.game() == *game));
         let Some(ask) = same.or(of_game).or_else(|| own().next()) else {
@@ -162,8 +167,10 @@ impl Tables {
         else {
             return Self::unseen(game);
         };
-        let (rules, told): (Vec<&Message>, Vec<&Message>) =
-            ask.messages.iter().partition(|message| message.from == "rules");
+        let (rules, told): (Vec<&Message>, Vec<&Message>) = ask
+            .messages
+            .iter()
+            .partition(|message| message.from == "rules");
         let rules = rules.iter().map(|message| &*message.text);
         let mut history: Vec<Message> = told.into_iter().cloned().collect();
         match answer {
