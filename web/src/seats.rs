@@ -11,6 +11,7 @@ mod presence;
 pub(crate) mod routes;
 mod seat_state;
 mod service;
+mod sitting;
 mod table;
 
 pub use invitations::{Book, Claim, ClaimError, Claimed, Invitation, PlayedGame};

@@ -8,25 +8,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_service_kit::clock::unix_ms;
-use axum::extract::{DefaultBodyLimit, FromRequestParts, Path, State};
+use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use futures_util::{Stream, stream};
-use http::header::{COOKIE, HOST, SET_COOKIE};
-use http::request::Parts;
+use http::header::{HOST, SET_COOKIE};
 use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::invitations::{Claim, ClaimError, Invitation};
+use super::invitations::ClaimError;
 use super::limits::{Limits, Rate};
 use super::ports::{Asks, Kept, Unanswered};
 use super::presence::Following;
 use super::seat_state::{SeatState, Stage};
 use super::service::{Seats, now};
+use super::sitting::{COOKIE_NAME, Known, Shared, Sitting, cookies, timestamp};
 use super::table::gone;
 use crate::entrance::check_origin;
 use crate::refusal::Refusal;
@@ -40,19 +40,10 @@ const LONGEST_ANSWER: usize = 16_000;
 /// The longest value of a link's query that is kept, in bytes.
 const LONGEST_VALUE: usize = 200;
 
-/// How names of cookies begin; each seat has its own.
-const COOKIE_NAME: &str = "agon-seat-";
-
 /// Links that are tried at one seat: a person tries once or twice.
 const CLAIMS: Rate = Rate {
     burst: 10.0,
     per_second: 0.2,
-};
-
-/// What one person does.
-const ACTS: Rate = Rate {
-    burst: 30.0,
-    per_second: 3.0,
 };
 
 /// How often a stream looks at what no door tells: other people, the end.
@@ -60,12 +51,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(400);
 
 /// How often a silent stream shows that it lives.
 const ALIVE_EVERY: Duration = Duration::from_secs(10);
-
-#[derive(Clone)]
-struct Shared {
-    seats: Option<Arc<Seats>>,
-    limits: Arc<Limits>,
-}
 
 /// The routes; without seats nobody plays here.
 pub(crate) fn router(seats: Option<Arc<Seats>>) -> Router {
@@ -85,63 +70,6 @@ pub(crate) fn router(seats: Option<Arc<Seats>>) -> Router {
         .route("/{id}/done", post(done))
         .layer(DefaultBodyLimit::max(LARGEST_BODY_BYTES))
         .with_state(Shared { seats, limits })
-}
-
-/// Whoever has the cookie of the seat that is named, in a request of their own page.
-struct Sitting {
-    seats: Arc<Seats>,
-    seat: Invitation,
-    claim: Claim,
-}
-
-/// The same, wherever they are: who left may come back.
-struct Known(Sitting);
-
-impl FromRequestParts<Shared> for Known {
-    type Rejection = Refusal;
-
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Refusal> {
-        if parts.method != http::Method::GET {
-            check_origin(&parts.headers)?;
-        }
-        let id = Path::<String>::from_request_parts(parts, shared).await;
-        let Path(id) = id.map_err(|_| Refusal::NotSeated)?;
-        let seats = shared.seats.clone().ok_or(Refusal::NotSeated)?;
-        let cookies = cookies(&parts.headers, &id);
-        let book = seats.book()?;
-        let seat = book.admit(&id, &cookies, now()).cloned();
-        let seat = seat.ok_or(Refusal::NotSeated)?;
-        let claim = seat.claim.clone().ok_or(Refusal::NotSeated)?;
-        if parts.method != http::Method::GET && !shared.limits.take(&seat.id, ACTS) {
-            return Err(Refusal::TooOften);
-        }
-        seats.presence.hear(&seat.id);
-        Ok(Self(Sitting { seats, seat, claim }))
-    }
-}
-
-impl FromRequestParts<Shared> for Sitting {
-    type Rejection = Refusal;
-
-    async fn from_request_parts(parts: &mut Parts, shared: &Shared) -> Result<Self, Refusal> {
-        let Known(sitting) = Known::from_request_parts(parts, shared).await?;
-        match sitting.claim.left {
-            true => Err(Refusal::Left),
-            false => Ok(sitting),
-        }
-    }
-}
-
-/// The values of a seat's cookie.
-fn cookies(headers: &HeaderMap, id: &str) -> Vec<String> {
-    let all = headers.get_all(COOKIE).iter();
-    let all = all.filter_map(|value| value.to_str().ok());
-    let shown = all.flat_map(|value| value.split(';')).filter_map(|one| {
-        let (name, value) = one.trim().split_once('=')?;
-        let of = name.strip_prefix(COOKIE_NAME)?;
-        (of == id).then(|| value.to_owned())
-    });
-    shown.collect()
 }
 
 #[derive(Deserialize)]
@@ -461,43 +389,6 @@ async fn done(sitting: Sitting) -> Result<StatusCode, Refusal> {
     sitting.change(|claim| claim.finished = true).await
 }
 
-impl Sitting {
-    /// Refuses what belongs to another stage.
-    async fn is_at(&self, stage: Stage) -> Result<(), Refusal> {
-        let state = self.seats.state(&self.seat).await?;
-        match state.stage == stage {
-            true => Ok(()),
-            false => Err(Refusal::Refused(
-                "this is not asked of you now; look at what your page shows".to_owned(),
-            )),
-        }
-    }
-
-    /// Changes how far this person is.
-    async fn change(
-        &self,
-        change: impl FnOnce(&mut Claim) + Send + 'static,
-    ) -> Result<StatusCode, Refusal> {
-        let id = self.seat.id.clone();
-        self.seats
-            .change(move |book| book.claim_mut(&id).map(change))
-            .await?;
-        Ok(StatusCode::NO_CONTENT)
-    }
-
-    /// Keeps what this person said outside the game.
-    async fn keep(&self, what: &'static str, answers: Value) -> Result<(), Refusal> {
-        let kept = Kept::Answers {
-            pseudonym: self.claim.pseudonym.clone(),
-            experiment: self.seat.experiment.clone(),
-            what,
-            answers,
-            at: timestamp(),
-        };
-        self.seats.keep(kept).await
-    }
-}
-
 fn refused(error: ClaimError) -> Refusal {
     let said = error.to_string();
     match error {
@@ -505,8 +396,4 @@ fn refused(error: ClaimError) -> Refusal {
         ClaimError::Revoked | ClaimError::Expired => Refusal::Over(said),
         ClaimError::Taken => Refusal::Refused(said),
     }
-}
-
-fn timestamp() -> String {
-    humantime::format_rfc3339_millis(std::time::SystemTime::now()).to_string()
 }
