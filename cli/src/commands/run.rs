@@ -118,6 +118,10 @@ enum End {
 /// missing, 4 when a budget is spent, 130 when stopped by Ctrl-C.
 pub fn run(arguments: &Run, log: &LogArguments) -> Result<(), Failure> {
     let checked = arguments.check()?;
+    if arguments.people.people.is_some() && arguments.web.is_none() {
+        let text = "--people has no effect without --web: people play in its pages";
+        return Err(Failure::BadInput(text.to_owned()));
+    }
     // Tried before anything is played and paid for.
     let folder = RunFolder::claim(&arguments.place(), &checked.document.name)?;
     runtime()?.block_on(async {
