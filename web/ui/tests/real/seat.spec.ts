@@ -614,3 +614,45 @@ test("a person plays a whole beauty contest, and comes back to it after the run 
     stand.close();
   }
 });
+
+test("in a cluster an invitation opens a seat until it is withdrawn", async ({ page }) => {
+  test.setTimeout(120_000);
+  const stand = new Stand();
+  try {
+    const listening = /listening on (\S+)/;
+    const store = ["--data", "data", "--listen", "127.0.0.1:0"];
+    const gateway = `http://${await stand.start(listening, "gateway", ...store)}`;
+    const coordinator = `http://${await stand.start(listening, "coordinator", "--gateway", gateway, ...store)}`;
+    const services = ["--coordinator", coordinator, "--gateway", gateway];
+    await stand.start(/(\S+)/, "worker", ...services);
+    const invited = await stand.agon("invite", "far", "ann", "--data", "people");
+    const [, id = "", fragment = ""] = /^ann \((\w+)\): \S+(#invite=\S+)/m.exec(invited) ?? [];
+    const serving = /(http:\/\/127\.0\.0\.1:\d+)\/#token/;
+    const origin = await stand.start(serving, "view", ...services, "--data", "people", "--listen", "127.0.0.1:0");
+    await sitDown(page, `${origin}/seat${fragment}`);
+    await expect(page.getByText("The game begins in a moment.")).toBeVisible();
+    const toml = experiment("far", "guess_two_thirds", "{ rounds = 3 }", [{ name: "ann" }], "random", 2);
+    await stand.run([/(.+)/], "run", stand.write("far.toml", toml), ...services, "--data", "runs");
+    await expect(turn(page)).toBeVisible({ timeout: 30_000 });
+    const asked = await askOf(page);
+    await page.getByRole("spinbutton").fill("20");
+    await page.getByRole("spinbutton").press("Enter");
+    await expect.poll(() => askOf(page)).not.toBe(asked);
+    await expect(page.getByText("Round 2 of 3 begins")).toBeVisible();
+    expect(await stand.agon("invite", "far", "--list", "--data", "people")).toMatch(/ann +playing +person-\w{4}/);
+    await stand.agon("invite", "far", "--revoke", id, "--data", "people");
+    await expect(heading(page, "There is no seat for you here")).toBeVisible();
+    expect(await stand.agon("invite", "far", "--list", "--data", "people")).toMatch(/ann +withdrawn/);
+    // Another link for the same seat goes on where the game is.
+    const again = await stand.agon("invite", "far", "ann", "--data", "people");
+    await sitDown(page, `${origin}/seat${/#invite=\S+/.exec(again)?.[0] ?? ""}`);
+    await expect(page.getByText("Round 2 of 3 begins")).toBeVisible();
+    await play(page, async () => {
+      await page.getByRole("spinbutton").fill("30");
+      await page.getByRole("spinbutton").press("Enter");
+    });
+    await finish(page);
+  } finally {
+    stand.close();
+  }
+});
