@@ -197,3 +197,66 @@ pub async fn games_of(
 pub fn now() -> u64 {
     unix_ms() / 1_000
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<People, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("people.toml");
+        std::fs::write(&path, text).unwrap();
+        let arguments = PeopleArguments { people: Some(path) };
+        arguments.read().map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn file_that_the_documents_show_is_good() {
+        let shown = include_str!("../../docs/playing.md");
+        let (_, from) = shown.split_once("```toml\naddress").unwrap();
+        let (text, _) = from.split_once("```").unwrap();
+        let people = read(&format!("address{text}")).unwrap();
+        assert_eq!(people.host(), Some("play.example.org"));
+        assert_eq!(people.check.len(), 1);
+        assert_eq!(people.questions[0].steps, Some(7));
+        assert_eq!(people.lobby_waits(), Duration::from_secs(1_800));
+        assert_eq!(people.participant.parameters, ["PROLIFIC_PID"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_the_file_and_the_place() {
+        for (text, place) in [
+            ("consent = 3", "consent"),
+            ("[consent]\ntxt = \"x\"", "txt"),
+            ("expires = \"soon\"", "7days"),
+            (
+                "[thanks]\nreturn_link = \"javascript:alert(1)\"",
+                "https://",
+            ),
+            (
+                "[[check]]\nquestion = \"q\"\nchoices = [\"a\", \"b\"]\nanswer = \"c\"",
+                "check 1",
+            ),
+            (
+                "[[questions]]\nname = \"a\"\nquestion = \"q\"\nkind = \"scale\"",
+                "question 1",
+            ),
+        ] {
+            let told = read(text).unwrap_err();
+            assert!(
+                told.contains("people.toml") && told.contains(place),
+                "{told}"
+            );
+        }
+        assert_eq!(read("").unwrap(), People::default());
+    }
+
+    #[test]
+    fn doors_are_what_models_of_people_name() {
+        let models = ["human/ann", "openai/x", "human/bob"].map(str::to_owned);
+        let doors = doors(&models.into());
+        assert_eq!(doors.into_iter().collect::<Vec<_>>(), ["ann", "bob"]);
+        let link = link("https://play.example.org/", "5f.secret");
+        assert_eq!(link, "https://play.example.org/seat#invite=5f.secret");
+    }
+}

@@ -182,13 +182,13 @@ fn table_of_a_seat_in_play_is_that_of_its_record() {
             let live = Live::of(&serde_json::from_str(&sent).unwrap());
             assert_eq!(live, viewing.live(seat), "{game}, seat {seat}");
             let steps = viewing.from(0, usize::MAX, Some(seat));
-            let steps = steps
+            let mut steps = steps
                 .iter()
                 .filter(|step| !["answers", "unseen"].contains(&&*step.kind));
             let says: Vec<&str> = steps.clone().map(|step| &*step.says).collect();
             let told: Vec<&str> = live.told.iter().map(|told| &*told.says).collect();
             assert_eq!(told, says, "{game}, seat {seat}");
-            let last = steps.last().unwrap();
+            let last = steps.next_back().unwrap();
             assert_eq!(live.board, last.board, "{game}, seat {seat}");
         }
     }
