@@ -365,10 +365,11 @@ test("every game has controls for its asks and a board for its seat", async ({ p
 test("a person plays a whole English auction against rule players", async ({ page }) => {
   test.setTimeout(120_000);
   const stand = new Stand();
+  const complaints = complaintsOf(page);
   try {
     const items = `{ items = [
   { name = "Lamp", starting_price = 1000, true_value = 2000 },
-  { name = "Chair", starting_price = 1000, true_value = 3000 },
+  { name = "<img src=x onerror='document.title=1'> \\u202EChair", starting_price = 1000, true_value = 3000 },
 ] }`.replaceAll("\n", "");
     const toml = experiment("auction", "english_auction", items, [{ name: "ann" }], "truthful", 2);
     const { found, ended } = await seated(stand, toml, ["ann"]);
@@ -391,6 +392,11 @@ test("a person plays a whole English auction against rule players", async ({ pag
     });
     expect(bids).toBeGreaterThan(1);
     await expect(page.getByText("Your payoff:")).toBeVisible();
+    // What others wrote stays text.
+    await expect(page.getByText("<img src=x onerror='document.title=1'> [U+202E]Chair").first()).toBeVisible();
+    await expect(page.locator("main img")).toHaveCount(0);
+    expect(await page.title()).not.toBe("1");
+    expect(complaints).toEqual([]);
     await shoot(page, "auction-over");
     await finish(page);
     expect((await ended).code).toBe(0);
