@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ask::{Foul, Seat};
-use crate::event::Event;
+use crate::event::{Event, Value};
 use crate::view::SeenEvent;
 
 /// See the module.
@@ -17,8 +17,9 @@ pub struct SeatView {
     pub seat: Seat,
     /// How many seats the game has.
     pub seats: usize,
-    /// What the seat saw, oldest first, for its eyes only.
-    pub events: Vec<Event>,
+    /// What the seat saw, oldest first, for its eyes only; of columns its own entry alone, since
+    /// a column of a thousand seats would travel with every question.
+    pub seen: Vec<Event>,
     /// Why its last answer was refused, if the same is asked again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<Foul>,
@@ -31,7 +32,7 @@ impl SeatView {
             game: game.to_owned(),
             seat,
             seats,
-            events: Vec::new(),
+            seen: Vec::new(),
             refused: None,
         }
     }
@@ -39,6 +40,21 @@ impl SeatView {
     /// Adds what the seat has just seen.
     pub fn see(&mut self, events: &[SeenEvent]) {
         let events = events.iter().map(|event| event.of_seat(self.seat));
-        self.events.extend(events);
+        self.seen.extend(events);
+    }
+
+    /// What the seat saw in the form of a record: in columns no other seat has an entry.
+    pub fn events(&self) -> impl Iterator<Item = Event> {
+        self.seen.iter().map(|event| {
+            let own = event.own.iter().map(|(name, value)| {
+                let mut column = vec![Value::Nothing; self.seat];
+                column.push(value.clone());
+                (name.clone(), Value::List(column))
+            });
+            Event {
+                own: own.collect(),
+                ..event.clone()
+            }
+        })
     }
 }

@@ -7,7 +7,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::ask::Seat;
-use crate::event::{Event, Value};
+use crate::event::{Event, Facts, Value};
 
 /// The events that one seat may see.
 #[derive(Debug, Clone, Copy)]
@@ -160,22 +160,17 @@ impl SeenEvent {
             .map(|(_, value)| value)
     }
 
-    /// The event as the seat saw it in the form of a record: its own facts are columns in which
-    /// no other seat has an entry.
+    /// The event as the seat saw it in the form of a record, but for its own facts: these are
+    /// its values alone and no columns.
     pub fn of_seat(&self, seat: Seat) -> Event {
         let (shared, own) = self.facts.split_at(self.shared.min(self.facts.len()));
-        let column = |value: &Value| {
-            let mut column = vec![Value::Nothing; seat];
-            column.push(value.clone());
-            Value::List(column)
+        let named = |facts: &[(String, Value)]| -> Facts {
+            let facts = facts.iter().cloned();
+            facts.map(|(name, value)| (name.into(), value)).collect()
         };
-        let shared = shared.iter().cloned();
-        let own = own
-            .iter()
-            .map(|(name, value)| (name.clone(), column(value)));
         Event {
-            facts: shared.map(|(name, value)| (name.into(), value)).collect(),
-            own: own.map(|(name, value)| (name.into(), value)).collect(),
+            facts: named(shared),
+            own: named(own),
             ..Event::new(self.kind.clone(), self.round).only_for(vec![seat])
         }
     }

@@ -168,7 +168,7 @@ async fn what_the_asked_seat_has_seen_is_shown_with_its_question() {
         let mut door = client(&house.gateway);
         let mut stream = watch(&mut door, "s").await;
         assert!(next(&mut stream).await.is_empty());
-        let seen = r#"{"game":"pirate","seat":0,"seats":2,"events":[]}"#;
+        let seen = r#"{"game":"pirate","seat":0,"seats":2,"seen":[]}"#;
         let asked = DecideRequest {
             seen: Some(seen.to_owned()),
             ..at_door("s", 0)

@@ -46,7 +46,8 @@ impl Live {
     /// What a seat that has seen so much has before it.
     pub fn of(view: &SeatView) -> Self {
         let viewer = Some(view.seat);
-        let briefing = view.events.iter().find(|event| event.kind == BRIEFING);
+        let events: Vec<Event> = view.events().collect();
+        let briefing = events.iter().find(|event| event.kind == BRIEFING);
         let name = |seat| name_in_game(briefing, seat);
         let sentences = Sentences {
             name: &name,
@@ -55,8 +56,8 @@ impl Live {
         // The briefing has every parameter that players know, under its name.
         let params = briefing.map(told_parameters).unwrap_or_default();
         let mut table = Table::new(&view.game, &params, view.seats, viewer);
-        let mut told = Vec::with_capacity(view.events.len());
-        for event in &view.events {
+        let mut told = Vec::with_capacity(events.len());
+        for event in &events {
             table.see(event);
             let sight = View::new(view.seat, std::slice::from_ref(event));
             let facts: Vec<(&str, Value)> = sight.sights().flat_map(|one| one.facts()).collect();

@@ -112,7 +112,7 @@ impl Doors for Waiting {
 fn ask(session: &str, seat: usize, index: u32, says: &str) -> DoorAsk {
     let mut seen = SeatView::new("guess_two_thirds", seat, 2);
     let event = Event::new("briefing", 0).fact("note", says.to_owned());
-    seen.events.push(event.only_for(vec![seat]));
+    seen.seen.push(event.only_for(vec![seat]));
     let message = |from, text: &str| Message {
         from,
         text: text.to_owned(),

@@ -184,7 +184,7 @@ fn a_stand_in_goes_along_and_is_no_part_of_the_question() {
 fn what_a_seat_has_seen_goes_along_and_is_no_part_of_the_question() {
     let mut seen = SeatView::new("guess_two_thirds", 1, 3);
     let event = Event::new("briefing", 0).only_for(vec![1]);
-    seen.events.push(event.fact("players", 3usize));
+    seen.seen.push(event.fact("players", 3usize));
     let shown = Thought {
         seen: Some(Arc::new(seen.clone())),
         ..thought(plain())

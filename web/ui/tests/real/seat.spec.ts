@@ -236,6 +236,8 @@ test("a person takes part from the link to the return link, and records hold a p
     expect(said).not.toContain("secretpid42");
     expect(complaints).toEqual([]);
     expect((await stand.agon("verify", "guess", "--data", "data")).toString()).toContain("1 of 1 records verified");
+    // Exports, too, know the pseudonym alone.
+    await stand.agon("export", "guess", "--data", "data", "--format", "csv", "--out", "exported");
     // Who it was stands in one file, which its owner alone may read.
     const people = join(stand.folder, "data", "people");
     const persons = join(people, "persons.jsonl");
