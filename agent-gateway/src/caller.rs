@@ -24,6 +24,8 @@ pub struct Caller {
     pub session: Option<String>,
     /// Who answers when nobody behind a door has in time.
     pub stand_in: Option<Box<StandIn>>,
+    /// What the asked seat has seen, for whoever is behind a door.
+    pub seen: Option<Box<str>>,
     /// What the simulated provider of this process answers; told to no other.
     pub simulated_reply: Option<Box<str>>,
     /// Parameters without which an answer is not wanted.

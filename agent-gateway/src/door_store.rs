@@ -61,6 +61,9 @@ pub struct OpenAsk {
     /// Who answers when nobody has in time; absent: it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stand_in: Option<StandIn>,
+    /// What the asked seat has seen, as JSON: shown with the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
 }
 
 /// An answer for somebody who takes too long.

@@ -130,6 +130,7 @@ pub fn read_request(
         experiment_budget: wire.experiment_budget_nanodollars.map(NanoDollars),
         session: None,
         stand_in: wire.stand_in.map(|wire| Box::new(read_stand_in(*wire))),
+        seen: wire.seen.map(String::into_boxed_str),
         simulated_reply: wire.simulated_reply.map(String::into_boxed_str),
         required,
         expected_origins,
@@ -261,6 +262,7 @@ pub fn write_listing(listing: Listing) -> v1::WatchDoorResponse {
             purpose: ask.purpose,
             experiment_id: ask.experiment_id,
             waiting_ms: millis(waiting),
+            seen: ask.seen,
             stand_in: ask.stand_in.map(|stand_in| v1::DoorStandIn {
                 after_ms: millis(stand_in.after),
                 name: stand_in.name,

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_engine::SeatView;
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,8 @@ pub struct Thought {
     pub format: Option<ReplyFormat>,
     /// Who answers for a person that takes too long, if anybody.
     pub stand_in: Option<TimedAnswer>,
+    /// What the seat has seen, for whoever shows a person its table; no part of the question.
+    pub seen: Option<Arc<SeatView>>,
     /// What a simulated model answers, so that a dry run looks like a run; no other model
     /// is told.
     pub simulated_reply: Option<String>,
@@ -49,6 +52,7 @@ impl Thought {
             messages,
             format,
             stand_in: None,
+            seen: None,
             simulated_reply: None,
         }
     }

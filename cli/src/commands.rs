@@ -15,6 +15,7 @@ pub mod figure;
 pub mod games;
 pub mod gateway;
 pub mod import;
+pub mod invite;
 pub mod leaderboard;
 pub mod plan;
 pub mod play;
@@ -67,6 +68,8 @@ enum Command {
     Run(run::Run),
     /// Sit down at a game yourself, in this terminal; leave and come back as you like
     Play(play::Play),
+    /// Invite people to seats at which they play in a browser; list and withdraw invitations
+    Invite(invite::Invite),
     /// Check an experiment file and say everything that is wrong with it
     Check(check::Check),
     /// Say what an experiment would take: sessions, decisions, tokens, dollars
@@ -135,6 +138,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Run(arguments) => run::run(&arguments, &log),
         Command::Play(arguments) => play::run(&arguments, &log),
+        Command::Invite(arguments) => invite::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments, &log),
         Command::Presets(arguments) => presets::run(&arguments),

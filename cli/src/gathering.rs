@@ -81,6 +81,11 @@ impl RunArguments {
         Ok(paths)
     }
 
+    /// The data folder.
+    pub fn data(&self) -> PathBuf {
+        self.data.folder()
+    }
+
     /// Hands out every session of these runs that fits `--where` once, in the order of the files.
     ///
     /// # Errors

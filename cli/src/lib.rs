@@ -19,6 +19,7 @@ mod forgetting;
 mod gathering;
 mod handing_in;
 mod identities;
+mod inviting;
 mod judged;
 mod keeping;
 mod lines;

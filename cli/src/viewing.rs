@@ -13,6 +13,7 @@ use std::sync::Arc;
 use agon_service_kit::http;
 use agon_service_kit::server::Listener;
 use agon_service_kit::tasks::{TaskKind, Tasks};
+use agon_web::seats::Seats;
 use agon_web::sweeps::Sweeps;
 use agon_web::{Entrance, Library, Source};
 
@@ -58,8 +59,13 @@ impl Pages {
 
     /// What a browser opens: the address with the access token.
     pub fn address(&self) -> String {
+        format!("{}/#token={}", self.origin(), self.token)
+    }
+
+    /// Where pages are, for whoever has another way in.
+    pub fn origin(&self) -> String {
         let address: SocketAddr = self.listener.local_addr();
-        format!("http://{address}/#token={}", self.token)
+        format!("http://{address}")
     }
 
     /// What is listed, to add to it.
@@ -68,8 +74,8 @@ impl Pages {
     }
 
     /// Serves until shutdown.
-    pub fn serve(self, tasks: &Tasks, sweeps: Option<Arc<dyn Sweeps>>) {
-        let router = agon_web::router(self.library, Arc::new(self.entrance), sweeps);
+    pub fn serve(self, tasks: &Tasks, sweeps: Option<Arc<dyn Sweeps>>, seats: Option<Arc<Seats>>) {
+        let router = agon_web::router(self.library, Arc::new(self.entrance), sweeps, seats);
         let serving = http::serve(
             tasks.clone(),
             "pages",

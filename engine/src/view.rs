@@ -7,7 +7,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::ask::Seat;
-use crate::event::{Event, Value};
+use crate::event::{Event, Facts, Value};
 
 /// The events that one seat may see.
 #[derive(Debug, Clone, Copy)]
@@ -132,6 +132,7 @@ impl<'a> Sight<'a> {
                 .facts()
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
+            shared: self.event.facts.len(),
         }
     }
 }
@@ -145,6 +146,8 @@ pub struct SeenEvent {
     pub round: u32,
     /// Shared facts first, then the seat's own.
     pub facts: Vec<(String, Value)>,
+    /// How many of them are shared.
+    pub shared: usize,
 }
 
 impl SeenEvent {
@@ -155,6 +158,21 @@ impl SeenEvent {
             .rev()
             .find(|(found, _)| found == name)
             .map(|(_, value)| value)
+    }
+
+    /// The event as the seat saw it in the form of a record, but for its own facts: these are
+    /// its values alone and no columns.
+    pub fn of_seat(&self, seat: Seat) -> Event {
+        let (shared, own) = self.facts.split_at(self.shared.min(self.facts.len()));
+        let named = |facts: &[(String, Value)]| -> Facts {
+            let facts = facts.iter().cloned();
+            facts.map(|(name, value)| (name.into(), value)).collect()
+        };
+        Event {
+            facts: named(shared),
+            own: named(own),
+            ..Event::new(self.kind.clone(), self.round).only_for(vec![seat])
+        }
     }
 }
 

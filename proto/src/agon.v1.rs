@@ -107,6 +107,11 @@ pub struct DecideRequest {
     /// part of the digest. Unset: it makes something up.
     #[prost(string, optional, tag = "21")]
     pub simulated_reply: ::core::option::Option<::prost::alloc::string::String>,
+    /// What the asked seat has seen so far, as JSON (`SeatView` of the engine), for
+    /// whoever shows a person its table. Only for models that are doors; not part
+    /// of the digest. Unset: there is nothing to show beside the messages.
+    #[prost(string, optional, tag = "23")]
+    pub seen: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// Where a model's answers come from.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -570,6 +575,10 @@ pub struct DoorAsk {
     /// Who answers when nobody has in time; unset: it waits.
     #[prost(message, optional, tag = "8")]
     pub stand_in: ::core::option::Option<DoorStandIn>,
+    /// What the asked seat has seen so far, as JSON, and nothing of other seats.
+    /// Unset: whoever asks has not said, or is older.
+    #[prost(string, optional, tag = "9")]
+    pub seen: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// What whoever is behind a door may know of its stand-in: not what that would
 /// answer, which stays in the gateway until it is the decision.

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 pub(crate) use notes::lines as note_lines;
 pub(crate) use teller::Teller;
 pub(crate) use turns::Turns;
-pub(crate) use words::{json as json_in_words, number, value};
+pub(crate) use words::{json as json_in_words, number, one_line, value};
 
 /// The game whose sessions are told as an auctioneer does.
 const ENGLISH_AUCTION: &str = "english_auction";
@@ -77,7 +77,7 @@ pub fn for_judges(record: &StoredRecord, seat: Seat, told: Vec<String>) -> Strin
     };
     let mut teller = Teller::new(record, telling);
     if let Some(persona) = persona(record, seat) {
-        let (name, persona) = (teller.name(seat), words::one_line(&persona));
+        let (name, persona) = (teller.name(seat), one_line(&persona));
         teller.line(0, format!("{name} was told to be: {persona}"));
     }
     if record.spec.game == ENGLISH_AUCTION {

@@ -2,6 +2,7 @@
 //! after each, as everybody who reads the record sees it or as one seat saw it. Answers from a parsed
 //! record; asks nobody and draws nothing. Called by the web server.
 
+mod live;
 mod sentences;
 mod step;
 
@@ -15,6 +16,7 @@ use serde::Serialize;
 pub use crate::board::Stated;
 use crate::board::Table;
 use crate::story::{self, Teller, Telling, Turns, json_in_words};
+pub use live::{Live, Told};
 pub use step::{Answer, Column, Note, Refused, Shown, Step};
 
 /// What a page says of a whole session.

@@ -24,6 +24,7 @@ const CRATES: &[&str] = &[
     "outlets",
     "report",
     "service-kit",
+    "web",
     "worker",
 ];
 

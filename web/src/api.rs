@@ -21,8 +21,9 @@ use crate::index::{Run, RunHead, SessionPage, SessionRow};
 use crate::library::{Library, beside};
 use crate::query::{SessionQuery, StepQuery, TextQuery};
 use crate::refusal::{self, Refusal};
+use crate::seats::Seats;
 use crate::sweeps::{Action, Sweep, Sweeps};
-use crate::{assets, headers, sweeps};
+use crate::{assets, headers, seats, sweeps};
 
 /// Most hits of a search that are named; how many there are is told.
 const MOST_HITS: usize = 1_000;
@@ -45,11 +46,13 @@ struct Shared {
 
 type Answer<T> = Result<Json<T>, Refusal>;
 
-/// All routes, for a server on this machine. Without `sweeps` nothing is being played.
+/// All routes, for a server on this machine. Without `sweeps` nothing is being played, and without
+/// `seats` nobody is invited to play.
 pub fn router(
     library: Arc<Library>,
     entrance: Arc<Entrance>,
     sweeps: Option<Arc<dyn Sweeps>>,
+    seats: Option<Arc<Seats>>,
 ) -> Router {
     let shared = Shared {
         library,
@@ -73,22 +76,42 @@ pub fn router(
         .route("/sweeps/events", get(events))
         .route("/sweeps/{experiment}/{action}", post(act))
         .route_layer(from_fn_with_state(shared.clone(), admit));
-    let api = inside.route("/enter", post(enter)).fallback(nothing);
-    let api = api.layer(from_fn(refusal::in_one_form));
+    let api = inside
+        .route("/enter", post(enter))
+        .fallback(nothing)
+        .layer(from_fn(refusal::in_one_form))
+        .with_state(shared);
+    let host = seats.as_ref().and_then(|seats| seats.host());
+    let host: Option<Arc<str>> = host.map(Arc::from);
+    let people = seats::routes::router(seats).layer(from_fn(refusal::in_one_form));
     Router::new()
+        .nest("/api/v1/seats", people)
         .nest("/api/v1", api)
         .fallback(assets::serve)
         .layer(DefaultBodyLimit::max(LARGEST_BODY_BYTES))
-        .layer(from_fn(on_this_machine))
+        .layer(from_fn_with_state(host, called_rightly))
         .layer(from_fn(headers::add))
-        .with_state(shared)
 }
 
-async fn on_this_machine(request: Request, next: Next) -> Response {
-    match entrance::check_host(request.headers()) {
+/// Pages are called by a name of this machine alone; those on which people play, and what they are
+/// made of, by the address at which people were invited, too.
+async fn called_rightly(
+    State(host): State<Option<Arc<str>>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let headers = request.headers();
+    let is_for_people = is_for_people(request.uri().path());
+    let is_invited = host.filter(|host| is_for_people && entrance::is_called(headers, host));
+    match is_invited.map_or_else(|| entrance::check_host(headers), |_| Ok(())) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     }
+}
+
+fn is_for_people(path: &str) -> bool {
+    let below = ["/seat/", "/api/v1/seats/", "/assets/"];
+    ["/seat", "/favicon.svg"].contains(&path) || below.iter().any(|one| path.starts_with(one))
 }
 
 async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Response {

@@ -119,6 +119,12 @@ pub fn check_origin(headers: &HeaderMap) -> Result<(), Refusal> {
     is_same.then_some(()).ok_or(Refusal::OtherSite)
 }
 
+/// Whether a request was sent to this host.
+pub fn is_called(headers: &HeaderMap, host: &str) -> bool {
+    let called = headers.get(HOST).and_then(|host| host.to_str().ok());
+    called.is_some_and(|called| called.eq_ignore_ascii_case(host))
+}
+
 fn is_this_machine(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,

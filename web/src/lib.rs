@@ -1,6 +1,7 @@
-//! Pages that show runs and sessions: an HTTP API under `/api/v1`, and the front end in `ui`, whose
-//! build is part of the binary. Reads what it is given through [`Source`]; it knows no files, no
-//! coordinator and no gateway, and changes nothing. Wired by the command line (`agon view`).
+//! Pages that show runs and sessions, and on which people play: an HTTP API under `/api/v1`, and the
+//! front end in `ui`, whose build is part of the binary. Reads what it is given through [`Source`],
+//! and asks and keeps through the ports of [`seats`]; it knows no files, no coordinator and no
+//! gateway. Wired by the command line (`agon view`, `agon run --web`).
 
 mod api;
 mod assets;
@@ -10,6 +11,7 @@ mod index;
 mod library;
 mod query;
 mod refusal;
+pub mod seats;
 pub mod sweeps;
 
 pub use api::router;

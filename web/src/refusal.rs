@@ -22,6 +22,24 @@ pub enum Refusal {
     /// The page was called by a name that other machines may use.
     #[error("call this page localhost or 127.0.0.1")]
     OtherHost,
+    /// No cookie of this seat came along.
+    #[error("open your invitation link in the browser in which you opened it first")]
+    NotSeated,
+    /// Whoever asks has left the seat.
+    #[error("you left this seat; come back first")]
+    Left,
+    /// What was shown opens nothing.
+    #[error("{0}")]
+    Closed(String),
+    /// It is over, and will not come back.
+    #[error("{0}")]
+    Over(String),
+    /// More than a person does.
+    #[error("that was too often; wait a moment and try again")]
+    TooOften,
+    /// It is no answer to what was asked.
+    #[error("{0}")]
+    Wrong(String),
     /// Another site sent the request.
     #[error("this request came from another site")]
     OtherSite,
@@ -42,11 +60,16 @@ pub enum Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = match &self {
-            Self::NotEntered => StatusCode::UNAUTHORIZED,
-            Self::WrongToken | Self::OtherHost | Self::OtherSite => StatusCode::FORBIDDEN,
+            Self::NotEntered | Self::NotSeated => StatusCode::UNAUTHORIZED,
+            Self::Over(_) => StatusCode::GONE,
+            Self::TooOften => StatusCode::TOO_MANY_REQUESTS,
+            Self::Wrong(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::WrongToken | Self::OtherHost | Self::OtherSite | Self::Closed(_) => {
+                StatusCode::FORBIDDEN
+            }
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Refused(_) => StatusCode::CONFLICT,
+            Self::Refused(_) | Self::Left => StatusCode::CONFLICT,
             Self::Unreadable(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let said = json!({ "error": self.to_string() });

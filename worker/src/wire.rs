@@ -8,7 +8,7 @@ use agon_agents::mind::TimedAnswer;
 use agon_agents::{Message, MindError, ModelSettings, Reply, Role, Thought};
 use agon_engine::record::{AppliedParameters, TokenLogprob};
 use agon_engine::spec::Origin;
-use agon_engine::{Carried, Luck, RecordedDecision, Seat, SessionSpec};
+use agon_engine::{Carried, Luck, RecordedDecision, Seat, SeatView, SessionSpec};
 use agon_proto::v1;
 use agon_proto::v1::{ContentCache, Lease};
 use agon_service_kit::clock::millis;
@@ -85,6 +85,12 @@ pub fn carried(lease: &Lease) -> Result<Option<Carried>, serde_json::Error> {
     serde_json::from_slice(&lease.carried).map(Some)
 }
 
+/// What the seat has seen. Values of events are plain and can be written; where one could not, a
+/// person would have the messages all the same.
+fn seen(view: &SeatView) -> Option<String> {
+    serde_json::to_string(view).ok()
+}
+
 /// Bits of a sampling seed: providers differ in what they take, all take
 /// positive numbers of 31 bits.
 const SEED_BITS: u32 = 31;
@@ -136,6 +142,7 @@ pub fn decide_request(
             .collect(),
         expected_origins: asker.origins_of(settings),
         simulated_reply: thought.simulated_reply.clone(),
+        seen: thought.seen.as_deref().and_then(seen),
     }
 }
 

@@ -46,6 +46,7 @@ impl Decider {
             messages: request.messages.clone(),
             reply_format: request.reply_format.clone(),
             stand_in: caller.stand_in.as_deref().cloned(),
+            seen: caller.seen.as_deref().map(str::to_owned),
         };
         let answered = self.unpaid(question, self.wait_at_door(&ask)).await;
         let filled = match answered {

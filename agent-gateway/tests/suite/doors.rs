@@ -34,6 +34,7 @@ fn ask(index: u32, digest: &str) -> OpenAsk {
         }],
         reply_format: None,
         stand_in: None,
+        seen: None,
     }
 }
 

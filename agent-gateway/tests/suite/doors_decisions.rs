@@ -161,6 +161,28 @@ async fn what_a_stand_in_would_answer_is_shown_at_no_door() {
 }
 
 #[tokio::test]
+async fn what_the_asked_seat_has_seen_is_shown_with_its_question() {
+    let server = RedisServer::start().await;
+    for store in [None, Some(&server)] {
+        let house = &houses(store, 1).await[0];
+        let mut door = client(&house.gateway);
+        let mut stream = watch(&mut door, "s").await;
+        assert!(next(&mut stream).await.is_empty());
+        let seen = r#"{"game":"pirate","seat":0,"seats":2,"seen":[]}"#;
+        let asked = DecideRequest {
+            seen: Some(seen.to_owned()),
+            ..at_door("s", 0)
+        };
+        let waiting = decide(house, asked);
+        let shown = next(&mut stream).await;
+        assert_eq!(shown[0].seen.as_deref(), Some(seen));
+        let over_http = look(house, RED, "?session=s").await;
+        assert_eq!(over_http["asks"][0]["seen"]["game"], "pirate");
+        waiting.abort();
+    }
+}
+
+#[tokio::test]
 async fn stand_in_answers_when_nobody_has_in_time_and_the_decision_says_so() {
     let server = RedisServer::start().await;
     for store in [None, Some(&server)] {

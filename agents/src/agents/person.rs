@@ -4,11 +4,12 @@
 //! the question itself says nothing of that. It decides nothing by itself, knows no clock,
 //! and notes when it was answered for.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use agon_engine::session::STRATEGY;
 use agon_engine::view::SeenEvent;
-use agon_engine::{Ask, Seat, SessionSpec};
+use agon_engine::{Ask, Seat, SeatView, SessionSpec};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
@@ -53,6 +54,8 @@ const LONGEST: Duration = Duration::from_secs(30 * 24 * 3_600);
 struct Person {
     dialogue: Dialogue,
     stand_in: Option<StandIn>,
+    /// What the seat has seen, for the pages on which a person plays.
+    seen: Option<Arc<SeatView>>,
 }
 
 impl Person {
@@ -70,9 +73,14 @@ impl Person {
             StandIn::of(own, session, seating.seat)
         });
         let preface = buyer::words(&World::of(&settings.own)?, seating.seat);
+        let seen = seating.session.map(|session| {
+            let seats = session.seats.len();
+            Arc::new(SeatView::new(seating.game, seating.seat, seats))
+        });
         Ok(Self {
             dialogue: typed.dialogue().with_preface(preface),
             stand_in: stand_in.transpose()?.flatten(),
+            seen,
         })
     }
 }
@@ -87,14 +95,21 @@ impl Converses for Person {
         if let Some(stand_in) = &mut self.stand_in {
             stand_in.understudy.see(events);
         }
+        if let Some(seen) = &mut self.seen {
+            Arc::make_mut(seen).see(events);
+        }
         Ok(())
     }
 
     async fn answer(&mut self, turn: Turn<'_>, mind: &dyn Mind) -> Result<Answer, MindError> {
         let (ask, is_again) = (turn.ask, turn.refused.is_some());
+        if let Some(seen) = &mut self.seen {
+            Arc::make_mut(seen).refused = turn.refused.cloned();
+        }
         let stand_in = self.stand_in.as_mut();
         let thought = Thought {
             stand_in: stand_in.map(|stand_in| stand_in.answer(ask, is_again)),
+            seen: self.seen.clone(),
             ..self.dialogue.thought("act", turn)?
         };
         let reply = mind.think(thought).await?;

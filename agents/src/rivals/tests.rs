@@ -4,10 +4,12 @@
 use super::*;
 
 fn event(kind: &str, facts: Vec<(&str, Value)>) -> SeenEvent {
+    let shared = facts.len();
     let facts = facts.into_iter();
     SeenEvent {
         kind: kind.to_owned(),
         round: 1,
+        shared,
         facts: facts
             .map(|(name, value)| (name.to_owned(), value))
             .collect(),

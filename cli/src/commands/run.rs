@@ -10,6 +10,7 @@ use agon_outlets::InLine as _;
 use agon_proto::v1::WatchExperimentResponse;
 use agon_report::grouped;
 use agon_service_kit::signals::shutdown_signal;
+use agon_web::seats::Seats;
 use agon_worker::Transport;
 use tonic::Status;
 use tracing::Instrument as _;
@@ -20,6 +21,8 @@ use crate::embedded::{self, Cluster};
 use crate::experiment_arguments::{CheckedExperiment, ExperimentArguments};
 use crate::failure::Failure;
 use crate::handing_in::hand_in;
+use crate::inviting::doors::GatewayDoors;
+use crate::inviting::{self, PeopleArguments, PeopleFolder, Seating};
 use crate::keeping::Keeping;
 use crate::model_config::ModelArguments;
 use crate::output::{self, counted};
@@ -92,6 +95,8 @@ pub struct Run {
           default_missing_value = viewing::LISTEN, conflicts_with = "coordinator")]
     web: Option<String>,
     #[command(flatten)]
+    people: PeopleArguments,
+    #[command(flatten)]
     metrics: MetricsArguments,
     /// Whether its results are not shown: they are looked at by who asked for it.
     #[arg(skip)]
@@ -113,6 +118,10 @@ enum End {
 /// missing, 4 when a budget is spent, 130 when stopped by Ctrl-C.
 pub fn run(arguments: &Run, log: &LogArguments) -> Result<(), Failure> {
     let checked = arguments.check()?;
+    if arguments.people.people.is_some() && arguments.web.is_none() {
+        let text = "--people has no effect without --web: people play in its pages";
+        return Err(Failure::BadInput(text.to_owned()));
+    }
     // Tried before anything is played and paid for.
     let folder = RunFolder::claim(&arguments.place(), &checked.document.name)?;
     runtime()?.block_on(async {
@@ -142,7 +151,9 @@ impl Run {
     /// Either is wrong.
     pub(super) fn check(&self) -> Result<CheckedExperiment, Failure> {
         self.refuse_what_has_no_effect()?;
-        self.experiment.check()
+        let checked = self.experiment.check()?;
+        let _ = self.people.read()?;
+        Ok(checked)
     }
 
     /// A cluster has workers, models and a store of its own.
@@ -194,7 +205,7 @@ async fn in_process(
     arguments: &Run,
     checked: &CheckedExperiment,
     folder: RunFolder,
-    interrupt: impl Future<Output = &'static str> + Unpin,
+    mut interrupt: impl Future<Output = &'static str> + Unpin,
 ) -> Result<(), Failure> {
     let config = arguments.models.load(&checked.models)?;
     pausing::require_prices(&config, &checked.document, &checked.models)?;
@@ -215,29 +226,40 @@ async fn in_process(
         .metrics
         .serve(cluster.tasks(), &listed, None)
         .await?;
-    if let Some(listen) = &arguments.web {
-        let address = show(listen, &cluster).await?;
-        output::tell(&format!("watch it at {address}"));
+    let seats = match &arguments.web {
+        Some(listen) => show(arguments, checked, listen, &cluster).await?,
+        None => None,
+    };
+    if let Some(seats) = &seats {
+        output::tell("the run begins when everybody who was invited is ready");
+        tokio::select! {
+            () = seats.everybody_ready(&checked.document.name) => {}
+            _ = &mut interrupt => {
+                let stopped = Failure::Interrupted("stopped before the game began".to_owned());
+                return cluster.stop(Err(stopped)).await;
+            }
+        }
     }
     let mut keeping = Keeping::begin(folder, checked, arguments.state())?;
     let experiments = cluster.experiments.clone();
     let channels = (experiments.clone(), Some(cluster.gateway.clone()));
     let followed = tokio::select! {
-        followed = follow(arguments, checked, &mut keeping, channels, interrupt) => followed,
+        followed = follow(arguments, checked, &mut keeping, channels, &mut interrupt) => followed,
         reason = cluster.trouble() => Err(full(&arguments.store.data, &reason)),
     };
     // Results are read from the store before it closes, whatever happened.
     let ended = match followed {
         Ok(End::Over(state)) => {
-            let gateway = Some(cluster.gateway.clone());
-            conclude(
-                arguments,
-                checked,
-                &mut keeping,
-                (experiments, gateway),
-                &state,
-            )
-            .await
+            let channels = (experiments, Some(cluster.gateway.clone()));
+            let ended = conclude(arguments, checked, &mut keeping, channels, &state).await;
+            if let Some(seats) = &seats {
+                // People still look at the end, and answer questions.
+                tokio::select! {
+                    () = seats.everybody_done(&checked.document.name) => {}
+                    _ = interrupt => {}
+                }
+            }
+            ended
         }
         Ok(End::Interrupted(state)) => {
             output::tell("stopping: recording what is under way (Ctrl-C again stops at once)");
@@ -252,16 +274,38 @@ async fn in_process(
     keeping.finish(cluster.stop(ended).await)
 }
 
-/// Serves pages that show what this process plays, until it ends; their address.
-async fn show(listen: &str, cluster: &Cluster) -> Result<String, Failure> {
+/// Serves pages that show what this process plays, until it ends, and tells their address; where people
+/// play, invites them to their seats.
+async fn show(
+    arguments: &Run,
+    checked: &CheckedExperiment,
+    listen: &str,
+    cluster: &Cluster,
+) -> Result<Option<Arc<Seats>>, Failure> {
     let files = Arc::new(Files::default());
     let pages = Pages::open(listen, Arc::clone(&files)).await?;
-    let address = pages.address();
     let (experiments, gateway) = (cluster.experiments.clone(), cluster.gateway.clone());
     let tasks = cluster.tasks();
-    let following = Following::begin(tasks, experiments, Some(gateway), &pages, files)?;
-    pages.serve(tasks, Some(following));
-    Ok(address)
+    let following = Following::begin(tasks, experiments, Some(gateway.clone()), &pages, files)?;
+    output::tell(&format!("watch it at {}", pages.address()));
+    let (name, invited) = (&checked.document.name, inviting::doors(&checked.models));
+    let seats = if invited.is_empty() {
+        None
+    } else {
+        let people = arguments.people.read()?;
+        let folder = PeopleFolder::open(&arguments.store.data)?;
+        inviting::invite_all(&folder, name, &invited, &people, &pages.origin())?;
+        let games = [(name.clone(), inviting::games(&checked.document)?)];
+        let doors = GatewayDoors::new(gateway, tasks.clone(), games.into());
+        let seating = Seating {
+            people,
+            folder,
+            doors,
+        };
+        Some(seating.seats(pages.library(), &following))
+    };
+    pages.serve(tasks, Some(following), seats.clone());
+    Ok(seats)
 }
 
 async fn in_cluster(

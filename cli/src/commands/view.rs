@@ -5,12 +5,16 @@
 use std::sync::Arc;
 
 use agon_service_kit::tasks::{TaskKind, Tasks};
+use agon_web::seats::People;
 
 use crate::connecting::transport_to;
 use crate::coordinators;
 use crate::failure::Failure;
 use crate::gathering::RunArguments;
+use crate::inviting::doors::GatewayDoors;
+use crate::inviting::{self, PeopleArguments, PeopleFolder, Seating};
 use crate::output;
+use crate::results::experiment_client;
 use crate::role::{LogArguments, OnSignals, run_service};
 use crate::viewing::{Files, Following, LISTEN, Pages, listing};
 
@@ -51,6 +55,8 @@ pub struct View {
         requires = "coordinator"
     )]
     gateway: Option<String>,
+    #[command(flatten)]
+    people: PeopleArguments,
 }
 
 /// Serves until it is told to stop.
@@ -73,17 +79,44 @@ pub fn run(arguments: &View, log: &LogArguments) -> Result<(), Failure> {
         match &arguments.coordinator {
             None => {
                 list(&tasks, files, &pages);
-                pages.serve(&tasks, None);
+                pages.serve(&tasks, None, None);
             }
             Some(url) => {
                 let gateway = arguments.gateway.as_deref().map(transport_to).transpose()?;
                 let experiments = coordinators::in_charge(url)?;
+                let client = experiment_client(experiments.clone());
+                let doors = gateway.clone();
                 let following = Following::begin(&tasks, experiments, gateway, &pages, files)?;
-                pages.serve(&tasks, Some(following));
+                let seats = match (doors, arguments.invited()?) {
+                    (Some(gateway), Some((people, folder))) => {
+                        let games = inviting::games_of(client, &folder).await?;
+                        let doors = GatewayDoors::new(gateway, tasks.clone(), games);
+                        let seating = Seating {
+                            people,
+                            folder,
+                            doors,
+                        };
+                        Some(seating.seats(pages.library(), &following))
+                    }
+                    _ => None,
+                };
+                pages.serve(&tasks, Some(following), seats);
             }
         }
         Ok(OnSignals::default())
     })
+}
+
+impl View {
+    /// What people are told and where their invitations are, once somebody was invited here.
+    fn invited(&self) -> Result<Option<(People, PeopleFolder)>, Failure> {
+        let data = self.runs.data();
+        let has_invited = self.people.people.is_some() || PeopleFolder::is_in(&data);
+        match has_invited {
+            true => Ok(Some((self.people.read()?, PeopleFolder::open(&data)?))),
+            false => Ok(None),
+        }
+    }
 }
 
 /// Lists what is in the files, beside everything else: readers wait for disks.

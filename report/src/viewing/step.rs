@@ -293,13 +293,23 @@ fn title(event: &Event) -> String {
 
 /// An event in one sentence: its own, or its facts without what is long.
 fn sentence(teller: &Teller<'_>, event: &Event, facts: &[Stated]) -> String {
-    const MOST: usize = 6;
-    const LONGEST: usize = 60;
     let sentences = Sentences {
         name: &|seat| teller.name_in_game(seat),
         seats: teller.record.spec.seats.len(),
     };
-    let own = Seen::new(event, teller.telling.seat).and_then(|seen| sentences.of(&seen));
+    in_sentence(&sentences, event, teller.telling.seat, facts)
+}
+
+/// An event in one sentence, as its viewer saw it.
+pub(super) fn in_sentence(
+    sentences: &Sentences<'_>,
+    event: &Event,
+    viewer: Option<Seat>,
+    facts: &[Stated],
+) -> String {
+    const MOST: usize = 6;
+    const LONGEST: usize = 60;
+    let own = Seen::new(event, viewer).and_then(|seen| sentences.of(&seen));
     if let Some(own) = own {
         return own;
     }
@@ -314,7 +324,7 @@ fn sentence(teller: &Teller<'_>, event: &Event, facts: &[Stated]) -> String {
     }
 }
 
-fn stated<'a>(facts: impl Iterator<Item = (&'a str, &'a Value)>) -> Vec<Stated> {
+pub(super) fn stated<'a>(facts: impl Iterator<Item = (&'a str, &'a Value)>) -> Vec<Stated> {
     let facts = facts.map(|(name, value)| Stated {
         name: name.replace('_', " "),
         value: story::value(value),

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use agon_engine::registry;
+use agon_engine::view::SeenEvent;
+use agon_engine::{SeatView, View, registry};
 use serde_json::{Value, json};
 
-use super::{Hits, Shown, Viewing};
+use super::{Hits, Live, Shown, Viewing};
 use crate::testing::{Table, told};
 
 fn guessing() -> Viewing {
@@ -158,4 +159,40 @@ fn tables_of_long_sessions_hold_the_last_targets_only() {
     let drift = last[0]["board"]["scene"]["drift"].as_array().unwrap();
     assert_eq!(drift.len(), 100);
     assert_eq!(drift[99]["round"], 400);
+}
+
+#[test]
+fn table_of_a_seat_in_play_is_that_of_its_record() {
+    let games = registry::GAMES.iter().map(|game| &*game.info.name);
+    for game in games.filter(|game| *game != "judging") {
+        let table = Table {
+            game,
+            params: json!({}),
+            setting: json!({}),
+            seats: &[("a", &[]), ("b", &[]), ("c", &[])],
+            repeat: 3,
+        };
+        let record = table.played_by(&vec![json!({ "strategy": "random" }); 3]);
+        let viewing = Viewing::new(Arc::new(record));
+        let record = viewing.record();
+        for seat in 0..3 {
+            let mut seen = SeatView::new(game, seat, 3);
+            let view = View::new(seat, &record.events);
+            let sights: Vec<SeenEvent> = view.sights().map(|sight| sight.to_event()).collect();
+            seen.see(&sights);
+            // As it travels.
+            let sent = serde_json::to_string(&seen).unwrap();
+            let live = Live::of(&serde_json::from_str(&sent).unwrap());
+            assert_eq!(live, viewing.live(seat), "{game}, seat {seat}");
+            let steps = viewing.from(0, usize::MAX, Some(seat));
+            let mut steps = steps
+                .iter()
+                .filter(|step| !["answers", "unseen"].contains(&&*step.step.kind));
+            let says: Vec<&str> = steps.clone().map(|step| &*step.step.says).collect();
+            let told: Vec<&str> = live.told.iter().map(|told| &*told.says).collect();
+            assert_eq!(told, says, "{game}, seat {seat}");
+            let last = steps.next_back().unwrap();
+            assert_eq!(live.board, last.board, "{game}, seat {seat}");
+        }
+    }
 }

@@ -55,7 +55,7 @@ impl Stand {
         let (entrance, token) = Entrance::open().unwrap();
         let [session, unreadable] = ids.try_into().unwrap();
         Self {
-            router: router(Arc::new(library), Arc::new(entrance), None),
+            router: router(Arc::new(library), Arc::new(entrance), None, None),
             token,
             session,
             unreadable,

@@ -4,6 +4,7 @@ import { expect, test } from "@playwright/test";
 import { listed, letter } from "../src/lib/format";
 import { matching, target, turnAt } from "../src/lib/moves";
 import { beginning, oneLine, shown } from "../src/lib/text";
+import { clock, controlOf, outside, range } from "../src/seat/form";
 
 test("invisible characters are shown by their code points", () => {
   expect(shown("a\u202Eb\u0000c\u{E0041}d\uFEFF")).toBe("a[U+202E]b[U+0000]c[U+E0041]d[U+FEFF]");
@@ -43,4 +44,27 @@ test("a compared session is at the same place of the same turn", () => {
 test("seats have letters and lists read as a sentence", () => {
   expect([0, 25, 26, 52].map(letter)).toEqual(["A", "Z", "AA", "BA"]);
   expect(listed(["A", "B", "C"])).toBe("A, B and C");
+});
+
+test("every form of an answer has controls of its own", () => {
+  const vote = { type: "string", enum: ["accept", "reject"] };
+  expect(controlOf(vote)).toEqual({ control: "choice", options: ["accept", "reject"] });
+  const bid = { anyOf: [{ type: "integer", minimum: 1000, maximum: 9000 }, { enum: ["withdraw"] }] };
+  const rising = { control: "number", whole: true, min: 1000, max: 9000, instead: ["withdraw"] } as const;
+  expect(controlOf(bid)).toEqual(rising);
+  expect(outside({ ...rising, instead: [] }, 999)).toBe("A whole number from 1000 to 9000 is asked for.");
+  expect(outside({ ...rising, instead: [] }, 1000.5)).not.toBeNull();
+  expect(outside({ ...rising, instead: [] }, 9000)).toBeNull();
+  // Nothing but passing is left.
+  expect(controlOf({ enum: ["withdraw"] })).toEqual({ control: "choice", options: ["withdraw"] });
+  const division = { type: "array", items: { type: "integer", minimum: 0, maximum: 100 }, minItems: 4 };
+  expect(controlOf(division)).toEqual({ control: "division", parts: 4, total: 100 });
+  expect(controlOf({ type: "integer" })).toMatchObject({ control: "number", min: null, max: null });
+  expect(range(controlOf({ type: "number", minimum: 0 }))).toBe("A number of at least 0");
+  expect(controlOf(null)).toEqual({ control: "text" });
+  expect(controlOf({ type: "object" })).toEqual({ control: "text" });
+});
+
+test("a clock counts whole seconds and never below nothing", () => {
+  expect([65, 0.4, -3, 3600].map(clock)).toEqual(["1:05", "0:01", "0:00", "1:00:00"]);
 });

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use agon_engine::Event;
 use agon_engine::spec::Settings;
 use agon_proto::digest::CanonicalRequest;
 
@@ -18,6 +19,7 @@ fn thought(settings: ModelSettings) -> Thought {
         }],
         format: None,
         stand_in: None,
+        seen: None,
         simulated_reply: None,
     }
 }
@@ -174,6 +176,24 @@ fn a_stand_in_goes_along_and_is_no_part_of_the_question() {
     let bare = decide_request(&at("s", 0, 0), &Asker::default(), &thought(plain()));
     let stand_in = sent.stand_in.as_ref().unwrap();
     assert_eq!((stand_in.after_ms, &*stand_in.name), (1_500, "truthful"));
+    let digest = |request| CanonicalRequest::from(request).digest();
+    assert_eq!(digest(&sent), digest(&bare));
+}
+
+#[test]
+fn what_a_seat_has_seen_goes_along_and_is_no_part_of_the_question() {
+    let mut seen = SeatView::new("guess_two_thirds", 1, 3);
+    let event = Event::new("briefing", 0).only_for(vec![1]);
+    seen.seen.push(event.fact("players", 3usize));
+    let shown = Thought {
+        seen: Some(Arc::new(seen.clone())),
+        ..thought(plain())
+    };
+    let sent = decide_request(&at("s", 1, 0), &Asker::default(), &shown);
+    let bare = decide_request(&at("s", 1, 0), &Asker::default(), &thought(plain()));
+    let read: SeatView = serde_json::from_str(sent.seen.as_ref().unwrap()).unwrap();
+    assert_eq!(read, seen);
+    assert_eq!(bare.seen, None);
     let digest = |request| CanonicalRequest::from(request).digest();
     assert_eq!(digest(&sent), digest(&bare));
 }

@@ -154,7 +154,12 @@ fn written_ask(waiting: WaitingAsk) -> Value {
             "name": stand_in.name,
         })),
         "waiting_ms": millis(waiting),
+        "seen": ask.seen.map(written_seen),
     })
+}
+
+fn written_seen(seen: String) -> Value {
+    serde_json::from_str(&seen).unwrap_or(Value::String(seen))
 }
 
 fn written_format(format: ReplyFormat) -> Value {

@@ -109,6 +109,7 @@ impl Perspective {
             kind: event.kind.clone(),
             round: event.round,
             facts: facts.collect(),
+            shared: event.shared,
         })
     }
 

@@ -7,6 +7,7 @@ export type Route =
   | { page: "runs" }
   | { page: "run"; run: string }
   | { page: "session"; session: string }
+  | { page: "seat" }
   | { page: "none" };
 
 class Router {
@@ -71,6 +72,7 @@ export function routeOf(path: string): Route {
   const parts = path.split("/").filter((part) => part !== "");
   const [first, second, ...rest] = parts;
   if (first === undefined) return { page: "runs" };
+  if (first === "seat" && rest.length === 0) return { page: "seat" };
   if (second === undefined || rest.length > 0) return { page: "none" };
   if (first === "runs") return { page: "run", run: decoded(second) };
   if (first === "sessions") return { page: "session", session: decoded(second) };

@@ -11,6 +11,16 @@ import { promisify } from "node:util";
 
 const AGON = process.env.AGON ?? join(import.meta.dirname, "../../../../target/debug/agon");
 
+export type Ended = { code: number | null; said: string };
+
+/** A command that was started. */
+export type Running = {
+  /** What was looked for in its output. */
+  found: string[];
+  ended: Promise<Ended>;
+  stop: () => void;
+};
+
 /** A folder of its own, and the processes that were started in it. */
 export class Stand {
   readonly folder = mkdtempSync(join(tmpdir(), "agon-pages-"));
@@ -30,15 +40,26 @@ export class Stand {
 
   /** Starts a command, and waits for a line that fits; what stands in its first group. */
   async start(pattern: RegExp, ...words: string[]): Promise<string> {
+    const { found } = await this.run([pattern], ...words);
+    return found[0] ?? "";
+  }
+
+  /** Starts a command, and waits for a line for each pattern; what stands in their first groups. */
+  run(patterns: RegExp[], ...words: string[]): Promise<Running> {
     const child = spawn(AGON, words, { cwd: this.folder, stdio: ["ignore", "pipe", "pipe"] });
     this.#started.push(child);
     const said: string[] = [];
+    const found = new Array<string | undefined>(patterns.length);
+    const ended = new Promise<Ended>((resolve) => {
+      child.on("close", (code) => resolve({ code, said: said.join("\n") }));
+    });
     return new Promise((resolve, reject) => {
       for (const stream of [child.stdout, child.stderr]) {
         createInterface({ input: stream }).on("line", (line) => {
           said.push(line);
-          const found = pattern.exec(line)?.[1];
-          if (found !== undefined) resolve(found);
+          patterns.forEach((pattern, index) => (found[index] ??= pattern.exec(line)?.[1]));
+          const all = found.filter((one) => one !== undefined);
+          if (all.length === patterns.length) resolve({ found: all, ended, stop: () => child.kill("SIGTERM") });
         });
       }
       child.on("exit", (code) => {
@@ -76,6 +97,9 @@ export class Stand {
 
 /** What a command prints that serves pages: their address with the access token. */
 export const PAGES = /(http:\/\/127\.0\.0\.1:\d+\/#token=\w+)/;
+
+/** The link to a seat that `agon run --web` prints. */
+export const inviting = (door: string) => new RegExp(`invite ${door}: (http://127\\.0\\.0\\.1:\\d+/seat#invite=\\S+)`);
 
 /** The address of pages without the token. */
 export const originOf = (address: string) => new URL(address).origin;

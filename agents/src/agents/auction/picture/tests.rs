@@ -100,6 +100,7 @@ fn an_event_of_another_game_is_refused() {
         kind: "hammer".to_owned(),
         round: 1,
         facts: Vec::new(),
+        shared: 0,
     };
     let error = Picture::new(0).hear(&event).unwrap_err().to_string();
     assert!(error.contains("hammer"), "{error}");
