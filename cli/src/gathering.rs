@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use agon_engine::SessionSpec;
 use agon_engine::record::StoredRecord;
 use agon_outlets::InLine as _;
+use agon_report::selection::value_of;
 use agon_report::session::Telemetry;
 use agon_service_kit::tasks::with_causes;
 
@@ -118,18 +119,6 @@ impl Filter {
     fn fits(&self, spec: &SessionSpec) -> bool {
         value_of(spec, &self.axis) == self.value
     }
-}
-
-/// The value of an axis of a session in words; empty without such an axis.
-fn value_of(spec: &SessionSpec, axis: &str) -> String {
-    let suffix = format!(".{axis}");
-    let mut axes = spec.setting.iter();
-    let found = axes.find(|(name, _)| *name == axis || name.ends_with(&suffix));
-    let value = found.map(|(_, value)| match value.as_str() {
-        Some(text) => text.to_owned(),
-        None => value.to_string(),
-    });
-    value.unwrap_or_default()
 }
 
 /// The place that a name means: an experiment in the data folder, or a path.

@@ -6,8 +6,11 @@ mod drawing;
 mod gathering;
 mod list;
 mod panel;
+mod points;
+mod set;
 mod spec;
 
 pub use gathering::PlotData;
-pub use list::{find, for_games, plots};
+pub use list::{every_for_games, find, for_games, plots};
+pub use set::PlotSet;
 pub use spec::{By, Plot, PlotPanel, Shape, Value};

@@ -12,6 +12,7 @@ use crate::leaderboard::{player_of, players_of};
 use crate::observation::{Observation, SessionObservations};
 use crate::page::anchor;
 use crate::reports::Reports;
+use crate::selection::Selection;
 use crate::session::{Session, cluster_of};
 use crate::standings::melee::Melee;
 use crate::standings::{cluster_number, made_by_players};
@@ -21,6 +22,12 @@ pub(super) const MOST_VALUES: usize = 2_000;
 
 /// What a setting without axes is called where the game is clear.
 const PLAIN: &str = "plain setting";
+
+/// Behind the name of a player that was simulated.
+const SIMULATED: &str = " (simulated)";
+
+/// What players are called where no single one is meant.
+const ALL_PLAYERS: &str = "all players";
 
 /// Something on an axis, ordered as it is drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -143,6 +150,17 @@ impl Gathered {
     }
 }
 
+/// Where points of a figure lead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Links {
+    /// Nowhere.
+    None,
+    /// To the list of sessions of the same page.
+    Anchors,
+    /// To the sessions that they rest on, as JSON of a [`Selection`].
+    Selections,
+}
+
 /// A figure whose sessions are being gathered.
 pub struct PlotData {
     pub(super) plot: &'static Plot,
@@ -155,12 +173,22 @@ pub struct PlotData {
     pub(super) names: AxisNames,
     clusters: BTreeMap<String, u32>,
     /// Whether points lead to the list of sessions of a page.
-    pub(super) is_linked: bool,
+    is_linked: bool,
     /// Sessions in which players met, by game and whether models were simulated.
     pub(super) melees: BTreeMap<(String, bool), Melee>,
     /// Sessions that had anything to show, and how many of them were simulated.
     pub(super) sessions: u64,
     pub(super) simulated: u64,
+}
+
+/// Everything that figures may show of a session.
+pub(super) fn observed<'a>(
+    record: &'a StoredRecord,
+    reports: &Reports,
+) -> Vec<SessionObservations<'a>> {
+    let mut all = vec![common::observe(record)];
+    all.extend(reports.observe(record));
+    all
 }
 
 /// Words in order of first appearance.
@@ -206,14 +234,80 @@ impl PlotData {
         self
     }
 
-    /// Where the sessions of a place are listed; `None` where it has those of several settings.
-    pub(super) fn link_of(&self, gathered: &Gathered) -> Option<String> {
-        let OfSetting::One(setting) = gathered.setting else {
-            return None;
+    /// Where points lead to.
+    pub(super) fn links(&self) -> Links {
+        match self.is_linked {
+            true => Links::Anchors,
+            false => Links::None,
+        }
+    }
+
+    /// What leads to the sessions of a place; `None` where nothing does.
+    pub(super) fn link_of(&self, links: Links, place: &Place, gathered: &Gathered) -> Option<String> {
+        let setting = match gathered.setting {
+            OfSetting::One(setting) => self.settings.get(setting),
+            _ => None,
         };
-        let (game, axes) = self.settings.get(setting).filter(|_| self.is_linked)?;
-        let key = serde_json::to_string(axes).unwrap_or_default();
-        Some(format!("#{}", anchor(game, &key)))
+        match links {
+            Links::None => None,
+            Links::Anchors => {
+                let (game, axes) = setting?;
+                let key = serde_json::to_string(axes).unwrap_or_default();
+                Some(format!("#{}", anchor(game, &key)))
+            }
+            Links::Selections => {
+                let mut sessions = match setting {
+                    Some((game, axes)) => Selection::of_game(game).setting(axes),
+                    None => self.game_of(place).unwrap_or_default(),
+                };
+                if let Some(player) = self.player_of(place) {
+                    sessions = match player.strip_suffix(SIMULATED) {
+                        Some(player) => sessions.player(player).simulated(true),
+                        None => sessions.player(&player).simulated(false),
+                    };
+                }
+                serde_json::to_string(&sessions).ok()
+            }
+        }
+    }
+
+    /// The game of a place that has sessions of several settings.
+    fn game_of(&self, place: &Place) -> Option<Selection> {
+        let game = match self.key_by(place, By::Game) {
+            Some(key) => self.words_of(key),
+            None => {
+                let (first, _) = self.settings.first()?;
+                let is_one = self.settings.iter().all(|(game, _)| game == first);
+                is_one.then(|| first.clone())?
+            }
+        };
+        Some(Selection::of_game(&game))
+    }
+
+    /// The player of a place; `None` where it has several.
+    fn player_of(&self, place: &Place) -> Option<String> {
+        let player = self.words_of(self.key_by(place, By::Player)?);
+        let name = player.strip_suffix(SIMULATED).unwrap_or(&player);
+        (name != ALL_PLAYERS).then_some(player)
+    }
+
+    fn key_by<'a>(&self, place: &'a Place, by: By) -> Option<&'a Key> {
+        let panel = self.plot.panels.get(place.panel)?;
+        let keys = [
+            (panel.split, &place.split),
+            (panel.series, &place.series),
+            (panel.x, &place.x),
+        ];
+        let key = keys.into_iter().find(|(own, _)| *own == by)?.1;
+        Some(match key {
+            Key::Simulated(of) => of,
+            key => key,
+        })
+    }
+
+    /// What it shows.
+    pub fn plot(&self) -> &'static Plot {
+        self.plot
     }
 
     /// What the figure is called.
@@ -223,6 +317,11 @@ impl PlotData {
 
     /// Takes in a session; one of another game is passed over.
     pub fn add(&mut self, record: &StoredRecord, reports: &Reports) {
+        self.take(record, &observed(record, reports));
+    }
+
+    /// The same of a session that was observed before.
+    pub(super) fn take(&mut self, record: &StoredRecord, all: &[SessionObservations<'_>]) {
         let game = &record.spec.game;
         if !self.plot.games.is_empty() && !self.plot.games.contains(&&**game) {
             return;
@@ -243,10 +342,8 @@ impl PlotData {
             .clusters
             .entry(cluster_of(record.session.as_str(), &record.spec))
             .or_insert(next);
-        let mut all = vec![common::observe(record)];
-        all.extend(reports.observe(record));
         let mut has_any = self.meet(record);
-        for session in &all {
+        for session in all {
             for (number, panel) in self.plot.panels.iter().enumerate() {
                 has_any |= self.panel(number, panel, session, setting, cluster);
             }
@@ -374,13 +471,13 @@ impl PlotData {
                 let mut player = match one.at.seat.and_then(|seat| spec.seats.get(seat)) {
                     Some(seat) => player_of(seat, &spec.seats),
                     None => match players_of(&spec.seats) {
-                        several if several.contains(" + ") => "all players".to_owned(),
+                        several if several.contains(" + ") => ALL_PLAYERS.to_owned(),
                         only => only,
                     },
                 };
                 // What is simulated is never taken together with what is not.
                 if session.record.simulated {
-                    player.push_str(" (simulated)");
+                    player.push_str(SIMULATED);
                 }
                 self.words.key(&player)
             }
@@ -409,7 +506,7 @@ impl PlotData {
             Key::Number(number) => number.to_string(),
             Key::Word(place) => self.words.all[*place].clone(),
             Key::Simulated(of) => {
-                let words = format!("{} (simulated)", self.words_of(of));
+                let words = format!("{}{SIMULATED}", self.words_of(of));
                 words.trim_start().to_owned()
             }
             Key::Setting(place) => {

@@ -1,0 +1,106 @@
+//! Tables and sentences as data, for pages: what [`Layout::Json`](crate::Layout::Json) writes, a line of
+//! JSON each, read again. Cells are the words of the command line, so that no number differs.
+
+use serde::{Deserialize, Serialize};
+
+use crate::selection::Selection;
+
+/// A table or a sentence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "block", rename_all = "snake_case")]
+pub enum Block {
+    /// A sentence about the tables around it.
+    Sentence {
+        /// Its text.
+        text: String,
+    },
+    /// A table.
+    Table(Table),
+}
+
+/// A table whose every column has something to show.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// Names of the columns.
+    pub columns: Vec<Heading>,
+    /// In order.
+    pub rows: Vec<Row>,
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Heading {
+    /// Its name; may be empty.
+    pub name: String,
+    /// Whether it holds numbers.
+    pub is_number: bool,
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// One for each column. A cell may have several lines.
+    pub cells: Vec<String>,
+    /// The sessions that it rests on, where these are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<Selection>,
+    /// Its first number as a bar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bar: Option<Bar>,
+}
+
+/// A number with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Bar {
+    /// The number.
+    pub value: f64,
+    /// The ends of its 95 % interval, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+}
+
+impl Block {
+    /// A sentence.
+    pub fn sentence(text: &str) -> Self {
+        Self::Sentence {
+            text: text.to_owned(),
+        }
+    }
+
+    /// A line of JSON.
+    pub(crate) fn line(&self) -> String {
+        // Words and finite numbers always serialise.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl Table {
+    /// The table as CSV, a line of headings first; no cell is a formula.
+    pub fn csv(&self) -> String {
+        let headings: Vec<&str> = self.columns.iter().map(|one| &*one.name).collect();
+        let rows = self.rows.iter();
+        let rows = rows.map(|row| row.cells.iter().map(String::as_str).collect());
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        for row in [headings].into_iter().chain(rows) {
+            let cells = row.into_iter();
+            let cells = cells.map(|cell| agon_outlets::cell(&cell.replace(NO_BREAK, " ")));
+            // A vector takes everything, and all rows are as long as the headings.
+            let _ = writer.write_record(cells);
+        }
+        let written = writer.into_inner().unwrap_or_default();
+        String::from_utf8(written).unwrap_or_default()
+    }
+}
+
+/// A blank at which no line breaks; other programs take it for part of a word.
+const NO_BREAK: char = '\u{a0}';
+
+/// What a text in [`Layout::Json`](crate::Layout::Json) holds, in order.
+pub fn blocks(text: &str) -> Vec<Block> {
+    let lines = text.lines().filter(|line| !line.is_empty());
+    let read = |line: &str| {
+        let block = serde_json::from_str(line);
+        block.unwrap_or_else(|_| Block::sentence(line))
+    };
+    lines.map(read).collect()
+}
