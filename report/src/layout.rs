@@ -35,7 +35,9 @@ impl Layout {
     pub fn escaped(self, text: &str) -> String {
         let shown: Cow<'_, str> = match self {
             Self::Text(_) => text.into(),
-            Self::Markdown | Self::Latex | Self::Html | Self::Json => lines(text).to_string().into(),
+            Self::Markdown | Self::Latex | Self::Html | Self::Json => {
+                lines(text).to_string().into()
+            }
         };
         let mut escaped = String::with_capacity(shown.len());
         for one in shown.chars() {

@@ -10,6 +10,7 @@ mod points;
 mod set;
 mod spec;
 
+pub use agon_figures::Figure;
 pub use gathering::PlotData;
 pub use list::{every_for_games, find, for_games, plots};
 pub use set::PlotSet;

@@ -45,7 +45,9 @@ pub(crate) fn prose(text: &str, layout: Layout) -> String {
     let width = match layout {
         Layout::Text(width) => width,
         Layout::Html => return format!("<p>{}</p>", layout.escaped(text)),
-        Layout::Json => return Block::sentence(&layout.escaped(&text.replace(NO_BREAK, " "))).line(),
+        Layout::Json => {
+            return Block::sentence(&layout.escaped(&text.replace(NO_BREAK, " "))).line();
+        }
         Layout::Markdown | Layout::Latex => return layout.escaped(&text.replace(NO_BREAK, " ")),
     };
     let options = options(usize::from(width), Breaks::Words).break_words(false);

@@ -1,6 +1,8 @@
 //! The routes: what is answered under `/api/v1`, who is let in, and the front end under everything
 //! else. Each handler looks up and answers; what is shown comes from the index and from `report`.
 
+mod results;
+
 use std::sync::Arc;
 
 use agon_engine::Seat;
@@ -21,6 +23,7 @@ use crate::index::{Run, RunHead, SessionPage, SessionRow};
 use crate::library::{Library, beside};
 use crate::query::{SessionQuery, StepQuery, TextQuery};
 use crate::refusal::Refusal;
+use crate::results::Results;
 use crate::sweeps::{Action, Sweep, Sweeps};
 use crate::{assets, headers, sweeps};
 
@@ -38,6 +41,7 @@ const MOST_STREAMS: usize = 256;
 struct Shared {
     library: Arc<Library>,
     entrance: Arc<Entrance>,
+    results: Arc<Results>,
     sweeps: Option<Arc<dyn Sweeps>>,
     /// Streams that may be open at once.
     streams: Arc<Semaphore>,
@@ -54,6 +58,7 @@ pub fn router(
     let shared = Shared {
         library,
         entrance,
+        results: Arc::default(),
         sweeps,
         streams: Arc::new(Semaphore::new(MOST_STREAMS)),
     };
@@ -69,6 +74,7 @@ pub fn router(
             get(decision),
         )
         .route("/sessions/{session}/record", get(record))
+        .nest("/results", results::routes())
         .route("/sweeps", get(played))
         .route("/sweeps/events", get(events))
         .route("/sweeps/{experiment}/{action}", post(act))

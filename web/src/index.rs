@@ -5,14 +5,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use agon_engine::Luck;
-use agon_engine::spec::Settings;
+use agon_engine::{Luck, SessionSpec};
 use agon_report::Session;
 use agon_report::board::Stated;
+use agon_report::leaderboard::names_in;
 use agon_report::viewing::in_words;
 use serde::Serialize;
 
-use crate::query::SessionQuery;
+use crate::query::{PageQuery, SessionQuery};
+use crate::wanted::Wanted;
 
 /// Where a record lies, for its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +113,31 @@ pub struct SessionPage {
     pub total: usize,
 }
 
+/// The entry of a setting that repeats the game's name.
+const GAME: &str = "game";
+
+/// What results can be narrowed to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Choices {
+    /// Runs that have sessions.
+    pub runs: Vec<RunChoice>,
+    /// Games.
+    pub games: BTreeSet<String>,
+    /// Players.
+    pub players: BTreeSet<String>,
+    /// Axes of experiments with their values in words.
+    pub axes: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// A run that results can be narrowed to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunChoice {
+    /// Its address.
+    pub run: String,
+    /// Its experiment.
+    pub experiment: String,
+}
+
 /// Payoffs of more seats are left out of a row.
 const MOST_PAYOFFS: usize = 10;
 
@@ -119,7 +145,10 @@ struct Row {
     session: Arc<str>,
     cell: u32,
     luck: Luck,
+    simulated: bool,
     players: Arc<str>,
+    /// What those who sit there may be called in results, a line each.
+    names: Arc<str>,
     payoffs: Box<str>,
     notes: Arc<str>,
     place: Place,
@@ -129,6 +158,8 @@ struct Row {
 struct OfCell {
     game: String,
     setting: Vec<Stated>,
+    /// A session of it, as far as filters go by that.
+    like: Option<SessionSpec>,
     sessions: usize,
     sums: BTreeMap<String, (f64, usize)>,
     fouls: u64,
@@ -155,6 +186,8 @@ pub struct Index {
     names: HashMap<String, usize>,
     /// Where each session is: its run and row.
     sessions: HashMap<Arc<str>, (RunKey, usize)>,
+    /// All sessions in the order in which they came, which is that of the command line.
+    order: Vec<(RunKey, usize)>,
 }
 
 impl Index {
@@ -198,6 +231,7 @@ impl Index {
         }
         self.sessions
             .insert(Arc::clone(&id), (key, of_run.rows.len()));
+        self.order.push((key, of_run.rows.len()));
         of_run.add(id, session, place);
     }
 
@@ -291,6 +325,82 @@ impl Index {
         others.take(MOST).map(|row| of_run.shown(row)).collect()
     }
 
+    /// How many sessions there are.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// Where the sessions lie that are wanted, of those from `from` on, in the order in which they came.
+    pub fn wanted(&self, wanted: &Wanted, from: usize) -> Vec<Place> {
+        let rows = self.order.get(from..).unwrap_or_default().iter();
+        let rows = rows.filter_map(|at| self.fitting(*at, wanted));
+        rows.map(|(_, row)| row.place).collect()
+    }
+
+    /// Some of the sessions that are wanted, of all runs.
+    pub fn wanted_sessions(&self, wanted: &Wanted, page: &PageQuery) -> SessionPage {
+        let (mut sessions, mut next, mut total) = (Vec::new(), None, 0);
+        for (at, place) in self.order.iter().enumerate() {
+            let Some((of_run, row)) = self.fitting(*place, wanted) else {
+                continue;
+            };
+            total += 1;
+            if at < page.from() {
+                continue;
+            }
+            match sessions.len() < page.count() {
+                true => sessions.push(of_run.shown(row)),
+                false if next.is_none() => next = Some(at.to_string()),
+                false => {}
+            }
+        }
+        SessionPage {
+            sessions,
+            next,
+            total,
+        }
+    }
+
+    /// What results can be narrowed to.
+    pub fn choices(&self) -> Choices {
+        let mut choices = Choices::default();
+        for of_run in self.runs.iter().filter(|one| one.run.sessions > 0) {
+            let run = &of_run.run;
+            choices.runs.push(RunChoice {
+                run: run.run.clone(),
+                experiment: run.experiment.clone(),
+            });
+            choices.games.extend(run.games.iter().cloned());
+            choices.players.extend(run.players.iter().cloned());
+            let likes = of_run.cells.iter().filter_map(|cell| cell.like.as_ref());
+            for (axis, value) in likes.flat_map(|spec| &spec.setting) {
+                if axis != GAME {
+                    let value = value
+                        .as_str()
+                        .map_or_else(|| value.to_string(), str::to_owned);
+                    choices.axes.entry(axis.clone()).or_default().insert(value);
+                }
+            }
+        }
+        choices
+    }
+
+    /// A session by its run and row, if it is wanted.
+    fn fitting(&self, (key, row): (RunKey, usize), wanted: &Wanted) -> Option<(&OfRun, &Row)> {
+        let of_run = self.runs.get(key.0)?;
+        let row = of_run.rows.get(row)?;
+        let like = of_run.cells.get(row.cell as usize)?.like.as_ref()?;
+        let fits = wanted.takes_run(&of_run.run.run)
+            && wanted.takes(like, row.simulated)
+            && wanted.takes_names(&row.names);
+        fits.then_some((of_run, row))
+    }
+
     fn find(&self, name: &str) -> Option<&OfRun> {
         self.runs.iter().find(|one| one.run.run == name)
     }
@@ -298,7 +408,7 @@ impl Index {
 
 impl OfRun {
     fn add(&mut self, id: Arc<str>, session: &Session, place: Place) {
-        let cell = self.cell(&session.spec.game, &session.spec.setting);
+        let cell = self.cell(&session.spec);
         let of_cell = &mut self.cells[cell as usize];
         of_cell.sessions += 1;
         of_cell.fouls += u64::from(session.fouls());
@@ -327,6 +437,8 @@ impl OfRun {
             session: id,
             cell,
             luck: session.spec.luck,
+            simulated: session.simulated,
+            names: self.shared(names_in(&session.spec.seats).join("\n")),
             players: self.shared(session.players()),
             payoffs: payoffs_of(&session.outcome.payoffs).into(),
             notes: self.shared(session.notes()),
@@ -344,7 +456,8 @@ impl OfRun {
     }
 
     /// The number of a cell; a new one when it has not been met.
-    fn cell(&mut self, game: &str, setting: &Settings) -> u32 {
+    fn cell(&mut self, spec: &SessionSpec) -> u32 {
+        let (game, setting) = (&spec.game, &spec.setting);
         let key = serde_json::to_string(&(game, setting)).unwrap_or_default();
         let next = self.cells.len() as u32;
         let cell = *self.by_setting.entry(key).or_insert(next);
@@ -352,6 +465,7 @@ impl OfRun {
             self.cells.push(OfCell {
                 game: game.to_owned(),
                 setting: in_words(setting),
+                like: Some(spec.clone()),
                 ..OfCell::default()
             });
         }

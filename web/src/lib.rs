@@ -10,9 +10,11 @@ mod index;
 mod library;
 mod query;
 mod refusal;
+mod results;
 pub mod sweeps;
+mod wanted;
 
 pub use api::router;
 pub use entrance::Entrance;
 pub use index::{Index, Place, Run, RunKey};
-pub use library::{Calls, Library, Source};
+pub use library::{Calls, Library, Sessions, Source};

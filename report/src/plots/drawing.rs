@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use agon_figures::{Figure, Palette};
 
 use super::gathering::{Key, Links, MOST_VALUES, PlotData};
-use super::{panel, points};
 use super::spec::{PlotPanel, Shape, Value};
+use super::{panel, points};
 use crate::blocks::Table;
 use crate::standings::melee::Melee;
 use crate::statistics::mean_interval::CAVEAT;

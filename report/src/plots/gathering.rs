@@ -243,7 +243,12 @@ impl PlotData {
     }
 
     /// What leads to the sessions of a place; `None` where nothing does.
-    pub(super) fn link_of(&self, links: Links, place: &Place, gathered: &Gathered) -> Option<String> {
+    pub(super) fn link_of(
+        &self,
+        links: Links,
+        place: &Place,
+        gathered: &Gathered,
+    ) -> Option<String> {
         let setting = match gathered.setting {
             OfSetting::One(setting) => self.settings.get(setting),
             _ => None,

@@ -54,8 +54,7 @@ pub fn for_games(games: &[&str]) -> Vec<&'static Plot> {
 
 /// All figures that sessions of these games have something to show in, every general one among them.
 pub fn every_for_games(games: &[&str]) -> Vec<&'static Plot> {
-    let fits = |plot: &&Plot| {
-        plot.games.is_empty() || plot.games.iter().any(|game| games.contains(game))
-    };
+    let fits =
+        |plot: &&Plot| plot.games.is_empty() || plot.games.iter().any(|game| games.contains(game));
     plots().filter(fits).collect()
 }

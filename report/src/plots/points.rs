@@ -27,15 +27,17 @@ pub(super) fn table(csv: &str) -> Table {
         records.filter(|record| cell(record, "kind") != "baseline" && !cell(record, "y").is_empty())
     };
     let shown = headings.iter().filter(|name| {
-        !NOT_SHOWN.contains(name)
-            && points().any(|record| !cell(record, name).is_empty())
+        !NOT_SHOWN.contains(name) && points().any(|record| !cell(record, name).is_empty())
     });
     let shown: Vec<&str> = shown.collect();
     let rows = points().map(|record| {
         let ends = number(record, "low").zip(number(record, "high"));
         let value = number(record, "y");
         Row {
-            cells: shown.iter().map(|name| in_short(&cell(record, name))).collect(),
+            cells: shown
+                .iter()
+                .map(|name| in_short(&cell(record, name)))
+                .collect(),
             sessions: serde_json::from_str(&cell(record, "link")).ok(),
             bar: value.map(|value| Bar {
                 value,
@@ -62,7 +64,10 @@ fn in_short(cell: &str) -> String {
     match cell.parse::<f64>() {
         Ok(number) if cell.contains('.') => {
             let rounded = format!("{number:.4}");
-            rounded.trim_end_matches('0').trim_end_matches('.').to_owned()
+            rounded
+                .trim_end_matches('0')
+                .trim_end_matches('.')
+                .to_owned()
         }
         _ => cell.to_owned(),
     }
