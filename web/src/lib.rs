@@ -3,7 +3,7 @@
 //! coordinator and no gateway, and changes nothing. Wired by the command line (`agon view`).
 
 mod api;
-mod assets;
+pub mod assets;
 mod entrance;
 mod headers;
 mod index;
