@@ -14,13 +14,14 @@ use agon_engine::record::StoredRecord;
 use agon_outlets::InLine as _;
 use agon_report::selection::value_of;
 use agon_report::session::Telemetry;
+use agon_service_kit::files::read_whole;
 use agon_service_kit::tasks::with_causes;
 
 use crate::failure::Failure;
 use crate::lines::{self, Line, LineError, MOST_UNREADABLE};
 use crate::output::{self, counted};
 use crate::role::DataArguments;
-use crate::run_folder::{Account, history, records};
+use crate::run_folder::{Account, DOCUMENT, MOST_BESIDE_BYTES, history, records};
 use crate::storage;
 
 /// Which runs.
@@ -287,4 +288,12 @@ fn account_of(file: &Path) -> Option<Account> {
     shown
         .and_then(|run| run.account)
         .or_else(|| history::account(folder))
+}
+
+/// The published table that the experiment of a file of records names.
+pub fn named_by(records: &Path) -> Option<String> {
+    let document = read_whole(&records.with_file_name(DOCUMENT), MOST_BESIDE_BYTES).ok()?;
+    let document: serde_json::Value = serde_json::from_slice(&document).ok()?;
+    let named = document.pointer("/report/compare")?.as_str()?;
+    Some(named.to_owned())
 }

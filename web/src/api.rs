@@ -6,7 +6,6 @@ mod results;
 use std::sync::Arc;
 
 use agon_engine::Seat;
-use agon_report::viewing::{Head, Step};
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -18,8 +17,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
+use crate::answers::{SessionHead, Steps};
 use crate::entrance::{self, Entrance};
-use crate::index::{Run, RunHead, SessionPage, SessionRow};
+use crate::index::{Run, RunHead, SessionPage};
 use crate::library::{Library, beside};
 use crate::query::{SessionQuery, StepQuery, TextQuery};
 use crate::refusal::Refusal;
@@ -148,25 +148,11 @@ async fn sessions(
         .ok_or_else(|| Refusal::Missing(format!("run {run}")))
 }
 
-#[derive(Serialize)]
-struct SessionHead {
-    run: String,
-    #[serde(flatten)]
-    head: Head,
-    paired: Vec<SessionRow>,
-}
-
 async fn session(State(shared): State<Shared>, Path(session): Path<String>) -> Answer<SessionHead> {
     let (run, viewing) = shared.library.viewing(&session).await?;
     let paired = shared.library.index.read().paired(&session);
     let head = beside(move || viewing.head()).await?;
     Ok(Json(SessionHead { run, head, paired }))
-}
-
-#[derive(Serialize)]
-struct Steps {
-    steps: Vec<Step>,
-    total: usize,
 }
 
 async fn steps(

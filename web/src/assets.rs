@@ -68,7 +68,7 @@ fn file(path: &str) -> Option<Cow<'static, [u8]>> {
 }
 
 /// All files by their paths, as they were built: addresses of other files are relative.
-pub fn built() -> impl Iterator<Item = (String, Cow<'static, [u8]>)> {
+pub(crate) fn built() -> impl Iterator<Item = (String, Cow<'static, [u8]>)> {
     let files = Built::iter();
     files.filter_map(|path| Some((path.clone().into_owned(), Built::get(&path)?.data)))
 }

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use agon_engine::spec::Settings;
 use agon_engine::{Luck, SessionSpec};
 use agon_report::Session;
 use agon_report::board::Stated;
@@ -56,6 +57,8 @@ pub struct Cell {
     pub game: String,
     /// Its place in the grid.
     pub setting: Vec<Stated>,
+    /// The same as axes of the experiment, as results select by them.
+    pub axes: Settings,
     /// How many sessions are known.
     pub sessions: usize,
     /// Means over its sessions, by measure.
@@ -100,6 +103,16 @@ pub struct SessionRow {
     pub payoffs: String,
     /// What has to be said of its numbers.
     pub notes: String,
+}
+
+/// A session with what filters need of it.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ListedSession {
+    #[serde(flatten)]
+    row: SessionRow,
+    /// What those who sit there may be called in results.
+    names: Vec<String>,
+    simulated: bool,
 }
 
 /// Some of the sessions that fit.
@@ -298,6 +311,18 @@ impl Index {
             sessions,
             next,
             total,
+        })
+    }
+
+    /// All sessions of a run with what filters need of each, for pages without a server.
+    pub(crate) fn all_sessions(&self, name: &str) -> impl Iterator<Item = ListedSession> {
+        let of_run = self.find(name).into_iter();
+        of_run.flat_map(|of_run| {
+            of_run.rows.iter().map(|row| ListedSession {
+                row: of_run.shown(row),
+                names: row.names.split('\n').map(str::to_owned).collect(),
+                simulated: row.simulated,
+            })
         })
     }
 
@@ -513,6 +538,11 @@ impl OfCell {
             cell,
             game: self.game.clone(),
             setting: self.setting.clone(),
+            axes: self
+                .like
+                .as_ref()
+                .map(|spec| spec.setting.clone())
+                .unwrap_or_default(),
             sessions: self.sessions,
             means: means.collect(),
             fouls: self.fouls,

@@ -2,8 +2,9 @@
 //! build is part of the binary. Reads what it is given through [`Source`]; it knows no files, no
 //! coordinator and no gateway, and changes nothing. Wired by the command line (`agon view`).
 
+mod answers;
 mod api;
-pub mod assets;
+mod assets;
 mod entrance;
 mod headers;
 mod index;
@@ -11,6 +12,7 @@ mod library;
 mod query;
 mod refusal;
 mod results;
+pub mod site;
 pub mod sweeps;
 mod wanted;
 

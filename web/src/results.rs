@@ -85,6 +85,18 @@ pub struct FigureHead {
     pub source: &'static str,
 }
 
+impl FigureHead {
+    /// That of a figure.
+    pub(crate) fn of(plot: &PlotData) -> Self {
+        let plot = plot.plot();
+        Self {
+            name: plot.name,
+            about: plot.about,
+            source: plot.source,
+        }
+    }
+}
+
 /// Tables and the sentences around them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Told {
@@ -276,7 +288,7 @@ impl Kept {
             let blocks = blocks.to_vec();
             return Ok(Told { counted, blocks });
         }
-        let made = written_part(fold.tables(), part);
+        let made = part_of(fold.tables(), part);
         let made = made.ok_or_else(|| Refusal::Missing(format!("part {part} of the results")))?;
         let made = Arc::new(blocks(&made));
         let told = Told {
@@ -312,7 +324,7 @@ pub(crate) fn parts(tables: &Tables) -> (Vec<Part>, Vec<Part>) {
 }
 
 /// A part in lines of JSON; `None` where there is no such part.
-pub(crate) fn written_part(tables: &Tables, part: &str) -> Option<String> {
+pub(crate) fn part_of(tables: &Tables, part: &str) -> Option<String> {
     let layout = Layout::Json;
     Some(match part {
         "leaderboard" => tables.beside_published(LEADERBOARD, layout)?,

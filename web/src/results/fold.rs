@@ -95,11 +95,7 @@ impl Fold {
     /// How far it is. Looks through what was listed since, so that all sessions that fit are counted.
     pub fn standing(&mut self, index: &Index) -> Standing {
         self.scan(index);
-        let figures = self.plots.iter().map(|one| FigureHead {
-            name: one.plot().name,
-            about: one.plot().about,
-            source: one.plot().source,
-        });
+        let figures = self.plots.iter().map(FigureHead::of);
         let (parts, published) = parts(&self.tables);
         Standing {
             counted: self.counted,

@@ -13,6 +13,6 @@ export const fileOf = (path: string) => (isSite ? path : `/${path}`);
 export function fileIn(path: string[], query: URLSearchParams): string {
   const [, ...rest] = path;
   const run = query.get("run");
-  const scope = run === null ? "all" : `run-${encodeURIComponent(run)}`;
-  return ["data/results", scope, ...rest.map(encodeURIComponent)].join("/");
+  const scope = run === null ? "all" : `run-${run}`;
+  return ["data/results", scope, ...rest].map(encodeURI).join("/");
 }

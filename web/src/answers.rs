@@ -1,0 +1,22 @@
+//! What is said of a session, the same by the server and in a published site.
+
+use agon_report::viewing::{Head, Step};
+use serde::Serialize;
+
+use crate::index::SessionRow;
+
+/// A session without its steps.
+#[derive(Serialize)]
+pub(crate) struct SessionHead {
+    pub run: String,
+    #[serde(flatten)]
+    pub head: Head,
+    pub paired: Vec<SessionRow>,
+}
+
+/// Some steps.
+#[derive(Serialize)]
+pub(crate) struct Steps {
+    pub steps: Vec<Step>,
+    pub total: usize,
+}
