@@ -138,10 +138,17 @@ function page(rows: Listed[], query: URLSearchParams): SessionPage {
   return { sessions: rows.slice(from, end), next: end < rows.length ? String(end) : null, total: rows.length };
 }
 
+/** What is missing because the site was published without it. */
+function leftOut(error: unknown, sentence: string): unknown {
+  return error instanceof CallError && error.status === 404 ? new CallError(404, sentence) : error;
+}
+
 /** A file of steps, as everybody or as a seat saw them. */
 async function block(session: string, number: number, seat: string | null): Promise<Steps> {
   if (seat === null) return read<Steps>(`sessions/${session}/steps-${number}`);
-  const seats = await read<Steps[]>(`sessions/${session}/seats-${number}`);
+  const seats = await read<Steps[]>(`sessions/${session}/seats-${number}`).catch((error: unknown) => {
+    throw leftOut(error, "How each seat saw its session is not part of this site.");
+  });
   const own = seats[Number(seat)];
   if (!own) throw new CallError(404, "There is no such seat in this session.");
   return own;
@@ -186,9 +193,9 @@ function hasWords(step: Step, wanted: string): boolean {
 async function decision(session: string, seat: number, index: number): Promise<Decision> {
   const { seats } = await read<Session>(`sessions/${session}/head`);
   const before = seats.filter((other) => other.seat < seat).reduce((sum, other) => sum + other.decisions, 0);
-  const page = await read<CallPage>(`sessions/${session}/calls-${Math.floor((before + index) / CALLS)}`).catch((error: unknown) => {
-    if (!(error instanceof CallError) || error.status !== 404) throw error;
-    throw new CallError(404, "The calls of models are not part of this site.");
+  const number = Math.floor((before + index) / CALLS);
+  const page = await read<CallPage>(`sessions/${session}/calls-${number}`).catch((error: unknown) => {
+    throw leftOut(error, "The calls of models are not part of this site.");
   });
   if (page.error !== undefined) throw new CallError(404, `The calls of this session cannot be made again: ${page.error}`);
   let last: Decision | undefined;
