@@ -145,21 +145,23 @@ test.describe("a published site", () => {
         await expect(dialog).toContainText('<img src=x onerror="document.title=1">');
         await expect(dialog).toContainText("verified by the recorded digest");
         await expect(dialog.locator("img, script")).toHaveCount(0);
-        // The second call of a conversation is put together out of both.
+        // A call of a conversation is put together out of those before it.
         await dialog.getByRole("button", { name: "Next call" }).click();
-        await expect(dialog).toContainText("Call 2");
-        await expect(dialog.getByText("Prompt", { exact: true })).toBeVisible();
+        await dialog.getByText(/repeated from the previous call/).click();
+        await expect(dialog.getByText("system", { exact: true })).toBeVisible();
         await page.keyboard.press("Escape");
         // An address of a moment opens it again.
+        await expect(page).not.toHaveURL(/decision/);
         const moment = page.url();
         expect(moment).toContain("/papers/site/#/sessions/");
         await page.goto("about:blank");
         await page.goto(moment);
         await expect(slider).toHaveValue("1");
-        await page.getByLabel("View").selectOption({ index: 1 });
-        await expect(page.getByText(/Loading/)).toHaveCount(0);
         await page.getByLabel("Search the steps").fill("gold");
         await expect(page.getByText(/\d+ found/)).toBeVisible();
+        await page.getByLabel("View").selectOption({ index: 1 });
+        await expect(page).toHaveURL(/seat=0/);
+        await expect(page.getByText(/Loading/)).toHaveCount(0);
         if (SHOTS) await page.screenshot({ path: `${SHOTS}/site-session.png` });
         await page.getByRole("link", { name: "Results" }).click();
         await expect(page.getByRole("heading", { level: 1 })).toHaveText("Results");
