@@ -74,27 +74,6 @@ impl Block {
     }
 }
 
-impl Table {
-    /// The table as CSV, a line of headings first; no cell is a formula.
-    pub fn csv(&self) -> String {
-        let headings: Vec<&str> = self.columns.iter().map(|one| &*one.name).collect();
-        let rows = self.rows.iter();
-        let rows = rows.map(|row| row.cells.iter().map(String::as_str).collect());
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        for row in [headings].into_iter().chain(rows) {
-            let cells = row.into_iter();
-            let cells = cells.map(|cell| agon_outlets::cell(&cell.replace(NO_BREAK, " ")));
-            // A vector takes everything, and all rows are as long as the headings.
-            let _ = writer.write_record(cells);
-        }
-        let written = writer.into_inner().unwrap_or_default();
-        String::from_utf8(written).unwrap_or_default()
-    }
-}
-
-/// A blank at which no line breaks; other programs take it for part of a word.
-const NO_BREAK: char = '\u{a0}';
-
 /// What a text in [`Layout::Json`](crate::Layout::Json) holds, in order.
 pub fn blocks(text: &str) -> Vec<Block> {
     let lines = text.lines().filter(|line| !line.is_empty());

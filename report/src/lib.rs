@@ -35,6 +35,7 @@ mod row;
 pub mod selection;
 pub mod session;
 pub mod settings;
+pub mod spreadsheet;
 pub mod standings;
 pub mod statistics;
 pub mod story;

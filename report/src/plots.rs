@@ -4,6 +4,7 @@
 
 mod drawing;
 mod gathering;
+mod links;
 mod list;
 mod panel;
 mod points;

@@ -1,4 +1,5 @@
-//! What is said of a session, the same by the server and in a published site.
+//! What is said of a session, the same by the server and in a published site. Plain data; the routes and
+//! `site.rs` fill it.
 
 use agon_report::viewing::{Head, Step};
 use serde::Serialize;

@@ -22,7 +22,7 @@ use crate::refusal::Refusal;
 use crate::wanted::Wanted;
 
 /// Filters whose results are kept.
-const MOST_KEPT: usize = 4;
+const MOST_KEPT: usize = 3;
 
 /// How long sessions go on being read after somebody looked last.
 const LOOKED_AT: Duration = Duration::from_secs(20);

@@ -4,6 +4,7 @@
 use agon_report::Tables;
 use agon_report::blocks::blocks;
 use agon_report::plots::PlotSet;
+use agon_report::spreadsheet::csv_of;
 use agon_report::viewing::Viewing;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -220,7 +221,10 @@ pub fn results(index: &Index, scope: &Scope<'_>) -> Vec<SiteFile> {
         };
         let tables = (0..).map_while(|number| Some((number, told.table(number)?)));
         files.extend(tables.map(|(number, table)| {
-            SiteFile::plain(format!("{folder}/tables/{name}/{number}.csv"), table.csv())
+            SiteFile::plain(
+                format!("{folder}/tables/{name}/{number}.csv"),
+                csv_of(table),
+            )
         }));
         files.push(SiteFile::data(format!("{folder}/tables/{name}"), &told));
     }

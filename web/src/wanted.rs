@@ -1,4 +1,5 @@
-//! Which sessions results are made of: what stands in the address of a page of results. Knows no record.
+//! Which sessions results are made of: what stands in the address of a page of results. Knows no record and
+//! looks nothing up.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use agon_figures::{Figure, Palette};
 
-use super::gathering::{Key, Links, MOST_VALUES, PlotData};
+use super::gathering::{Key, MOST_VALUES, PlotData};
+use super::links::Links;
 use super::spec::{PlotPanel, Shape, Value};
 use super::{panel, points};
 use crate::blocks::Table;

@@ -10,9 +10,7 @@ use crate::axes::{Axes, AxisNames, LABEL, axes_of, in_words};
 use crate::common;
 use crate::leaderboard::{player_of, players_of};
 use crate::observation::{Observation, SessionObservations};
-use crate::page::anchor;
 use crate::reports::Reports;
-use crate::selection::Selection;
 use crate::session::{Session, cluster_of};
 use crate::standings::melee::Melee;
 use crate::standings::{cluster_number, made_by_players};
@@ -24,10 +22,10 @@ pub(super) const MOST_VALUES: usize = 2_000;
 const PLAIN: &str = "plain setting";
 
 /// Behind the name of a player that was simulated.
-const SIMULATED: &str = " (simulated)";
+pub(super) const SIMULATED: &str = " (simulated)";
 
 /// What players are called where no single one is meant.
-const ALL_PLAYERS: &str = "all players";
+pub(super) const ALL_PLAYERS: &str = "all players";
 
 /// Something on an axis, ordered as it is drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -150,17 +148,6 @@ impl Gathered {
     }
 }
 
-/// Where points of a figure lead.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Links {
-    /// Nowhere.
-    None,
-    /// To the list of sessions of the same page.
-    Anchors,
-    /// To the sessions that they rest on, as JSON of a [`Selection`].
-    Selections,
-}
-
 /// A figure whose sessions are being gathered.
 pub struct PlotData {
     pub(super) plot: &'static Plot,
@@ -173,7 +160,7 @@ pub struct PlotData {
     pub(super) names: AxisNames,
     clusters: BTreeMap<String, u32>,
     /// Whether points lead to the list of sessions of a page.
-    is_linked: bool,
+    pub(super) is_linked: bool,
     /// Sessions in which players met, by game and whether models were simulated.
     pub(super) melees: BTreeMap<(String, bool), Melee>,
     /// Sessions that had anything to show, and how many of them were simulated.
@@ -232,82 +219,6 @@ impl PlotData {
     pub fn linked(mut self) -> Self {
         self.is_linked = true;
         self
-    }
-
-    /// Where points lead to.
-    pub(super) fn links(&self) -> Links {
-        match self.is_linked {
-            true => Links::Anchors,
-            false => Links::None,
-        }
-    }
-
-    /// What leads to the sessions of a place; `None` where nothing does.
-    pub(super) fn link_of(
-        &self,
-        links: Links,
-        place: &Place,
-        gathered: &Gathered,
-    ) -> Option<String> {
-        let setting = match gathered.setting {
-            OfSetting::One(setting) => self.settings.get(setting),
-            _ => None,
-        };
-        match links {
-            Links::None => None,
-            Links::Anchors => {
-                let (game, axes) = setting?;
-                let key = serde_json::to_string(axes).unwrap_or_default();
-                Some(format!("#{}", anchor(game, &key)))
-            }
-            Links::Selections => {
-                let mut sessions = match setting {
-                    Some((game, axes)) => Selection::of_game(game).setting(axes),
-                    None => self.game_of(place).unwrap_or_default(),
-                };
-                if let Some(player) = self.player_of(place) {
-                    sessions = match player.strip_suffix(SIMULATED) {
-                        Some(player) => sessions.player(player).simulated(true),
-                        None => sessions.player(&player).simulated(false),
-                    };
-                }
-                serde_json::to_string(&sessions).ok()
-            }
-        }
-    }
-
-    /// The game of a place that has sessions of several settings.
-    fn game_of(&self, place: &Place) -> Option<Selection> {
-        let game = match self.key_by(place, By::Game) {
-            Some(key) => self.words_of(key),
-            None => {
-                let (first, _) = self.settings.first()?;
-                let is_one = self.settings.iter().all(|(game, _)| game == first);
-                is_one.then(|| first.clone())?
-            }
-        };
-        Some(Selection::of_game(&game))
-    }
-
-    /// The player of a place; `None` where it has several.
-    fn player_of(&self, place: &Place) -> Option<String> {
-        let player = self.words_of(self.key_by(place, By::Player)?);
-        let name = player.strip_suffix(SIMULATED).unwrap_or(&player);
-        (name != ALL_PLAYERS).then_some(player)
-    }
-
-    fn key_by<'a>(&self, place: &'a Place, by: By) -> Option<&'a Key> {
-        let panel = self.plot.panels.get(place.panel)?;
-        let keys = [
-            (panel.split, &place.split),
-            (panel.series, &place.series),
-            (panel.x, &place.x),
-        ];
-        let key = keys.into_iter().find(|(own, _)| *own == by)?.1;
-        Some(match key {
-            Key::Simulated(of) => of,
-            key => key,
-        })
     }
 
     /// What it shows.

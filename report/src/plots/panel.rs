@@ -8,7 +8,8 @@ use agon_figures::{
     Sample, Samples, Series,
 };
 
-use super::gathering::{Gathered, Key, Links, Place, PlotData};
+use super::gathering::{Gathered, Key, Place, PlotData};
+use super::links::Links;
 use super::spec::{By, PlotPanel, Shape};
 use crate::standings::melee::{Melee, in_points, points};
 use crate::statistics::Interval;

@@ -1,6 +1,7 @@
 //! The routes below `/api/v1/results`: how far results are, their tables and figures as data and as files,
 //! and the sessions that they rest on. Which sessions, stands in the query of each.
 
+use agon_report::spreadsheet::csv_of;
 use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -73,7 +74,7 @@ async fn table(
         .await?;
     let found = told.table(number).ok_or_else(missing)?;
     Ok(saved(
-        found.csv(),
+        csv_of(found),
         CSV,
         &format!("{part}-{}.csv", number + 1),
     ))
