@@ -83,3 +83,44 @@ pub fn blocks(text: &str) -> Vec<Block> {
     };
     lines.map(read).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Layout;
+    use crate::table::{Column, TextTable, paragraphs};
+    use crate::wrapping::prose;
+
+    #[test]
+    fn tables_and_sentences_are_read_as_they_were_written() {
+        let hostile = "</script>\u{202e}\n{\"block\":\"table\"}";
+        let mut table = TextTable::new(vec![
+            Column::key("player"),
+            Column::number("mean"),
+            Column::notes(),
+        ]);
+        table.row(["a\nb", "70.4 %", ""].map(str::to_owned));
+        table.row([hostile, "-", ""].map(str::to_owned));
+        let layout = Layout::Json;
+        let text = paragraphs([Some(prose(hostile, layout)), Some(table.fitted(layout))]);
+        let read = blocks(&text);
+        let [Block::Sentence { text }, Block::Table(table)] = &read[..] else {
+            panic!("{read:?}");
+        };
+        assert!(
+            text.starts_with("</script>") && !text.contains('\u{202e}'),
+            "{text}"
+        );
+        // A column without anything in it is not shown.
+        let columns: Vec<(&str, bool)> = table
+            .columns
+            .iter()
+            .map(|column| (&*column.name, column.is_number))
+            .collect();
+        assert_eq!(columns, [("player", false), ("mean", true)]);
+        assert_eq!(table.rows[0].cells, ["a\nb", "70.4\u{a0}%"]);
+        assert!(!table.rows[1].cells[0].contains('\u{202e}'));
+        assert_eq!(table.rows[0].sessions, None);
+        assert_eq!(blocks("no JSON"), [Block::sentence("no JSON")]);
+    }
+}

@@ -353,11 +353,15 @@ impl OfRun {
     }
 
     fn notes(&self) -> Vec<String> {
-        let elsewhere = (self.elsewhere > 0).then(|| {
-            let count = self.elsewhere;
+        self.notes.iter().cloned().chain(self.elsewhere()).collect()
+    }
+
+    /// That sessions of it stand in a run that was read before.
+    fn elsewhere(&self) -> Option<String> {
+        let count = self.elsewhere;
+        (count > 0).then(|| {
             format!("{count} of its sessions stand in another run as well, and are listed there.")
-        });
-        self.notes.iter().cloned().chain(elsewhere).collect()
+        })
     }
 
     /// The number of a cell; a new one when it has not been met.

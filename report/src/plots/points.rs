@@ -48,6 +48,7 @@ pub(super) fn table(csv: &str) -> Table {
     let heading = |name: &&str| Heading {
         name: match *name {
             "title" => "panel".to_owned(),
+            "x" => "at".to_owned(),
             "y" => "value".to_owned(),
             name => name.to_owned(),
         },
@@ -70,5 +71,57 @@ fn in_short(cell: &str) -> String {
                 .to_owned()
         }
         _ => cell.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::blocks::Bar;
+    use crate::plots::{PlotData, find};
+    use crate::reports::Reports;
+    use crate::selection::Selection;
+    use crate::testing::Table;
+
+    #[test]
+    fn points_are_the_numbers_of_the_csv_and_name_their_sessions() {
+        let mut plot = PlotData::new(find("payoffs").unwrap());
+        let reports = Reports::default();
+        for (repeat, first) in [(0, 10.0), (1, 20.0), (2, 31.0)] {
+            let table = Table {
+                game: "divide_dollar",
+                params: json!({ "rounds": 1, "golds": 100 }),
+                setting: json!({ "params.golds": 100 }),
+                seats: &[("a", &[first]), ("b", &[40.0])],
+                repeat,
+            };
+            plot.add(&table.played(), &reports);
+        }
+        let csv = plot.figure().csv();
+        let points = plot.points();
+        let names: Vec<&str> = points.columns.iter().map(|one| &*one.name).collect();
+        assert!(
+            !csv.contains("experiment") && !names.contains(&"link"),
+            "{names:?}"
+        );
+        let [row, other] = &points.rows[..] else {
+            panic!("{points:?}");
+        };
+        let Some(Bar { value, interval }) = row.bar else {
+            panic!("{row:?}");
+        };
+        assert!((value - 61.0 / 3.0).abs() < 1e-9, "{row:?}");
+        assert!(interval.is_some_and(|[low, high]| low < value && value < high));
+        assert!(csv.contains(&value.to_string()), "{csv}");
+        assert!(row.cells.contains(&"20.3333".to_owned()), "{row:?}");
+        let axes = [("params.golds".to_owned(), json!(100))]
+            .into_iter()
+            .collect();
+        let own = Selection::of_game("divide_dollar").setting(&axes);
+        for (row, name) in [(row, "a (specified)"), (other, "b (specified)")] {
+            let own = own.clone().player(name).simulated(false);
+            assert_eq!(row.sessions, Some(own));
+        }
     }
 }

@@ -86,6 +86,14 @@ impl Index {
         }
     }
 
+    /// What has to be said of the sessions that are wanted.
+    pub fn notes_of(&self, wanted: &Wanted) -> Vec<String> {
+        let runs = self.runs.iter();
+        let runs = runs.filter(|one| wanted.takes_run(&one.run.run));
+        runs.filter_map(|one| Some(format!("{}: {}", one.run.run, one.elsewhere()?)))
+            .collect()
+    }
+
     /// What results can be narrowed to.
     pub fn choices(&self) -> Choices {
         let mut choices = Choices::default();

@@ -105,7 +105,7 @@ impl Fold {
             published,
             figures: figures.collect(),
             choices: index.choices(),
-            notes: self.faults.clone(),
+            notes: [index.notes_of(&self.wanted), self.faults.clone()].concat(),
         }
     }
 

@@ -240,7 +240,12 @@ async fn what_comes_later_is_counted_too_and_what_cannot_be_read_is_told() {
     let session = Session::from_line(line(0.9, 7).as_bytes()).unwrap();
     let place = Place { file: 0, offset: 0 };
     stand.library.index.write().add(key, &session, place);
+    // A session that stands in both is counted in the first.
+    let again = Session::from_line(all[0].as_bytes()).unwrap();
+    stand.library.index.write().add(key, &again, place);
     let standing = stand.counted("", 6).await;
+    let note = "more: 1 of its sessions stand in another run as well, and are listed there.";
+    assert_eq!(standing["notes"], json!([note]));
     assert_eq!(
         standing["choices"]["axes"]["ratio"],
         json!(["0.5", "0.7", "0.9"])
