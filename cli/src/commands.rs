@@ -21,6 +21,7 @@ pub mod plan;
 pub mod play;
 pub mod presets;
 pub mod prompts;
+pub mod publish;
 pub mod replay;
 pub mod report;
 pub mod results;
@@ -88,6 +89,8 @@ enum Command {
     Show(show::Show),
     /// Look at runs and sessions in a browser
     View(view::View),
+    /// Write runs as a static site: results, sessions, records, and what proves them
+    Publish(publish::Publish),
     /// Print everything that can be made of any runs: tables, and what is published beside them
     Report(report::Report),
     /// List the runs whose results are kept, or delete some of them
@@ -148,6 +151,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Verify(arguments) => verify::run(&arguments, &log),
         Command::Show(arguments) => show::run(&arguments, &log),
         Command::View(arguments) => view::run(&arguments, &log),
+        Command::Publish(arguments) => publish::run(&arguments, &log),
         Command::Report(arguments) => report::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

@@ -22,7 +22,7 @@ mod parquet;
 pub const COLUMNS: &str = "columns.csv";
 
 /// The file whose lock says that a draft is being written.
-const LOCK: &str = ".lock";
+pub const LOCK: &str = ".lock";
 
 /// A format of files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -98,7 +98,7 @@ impl Exported {
         }
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         let draft = folder.with_file_name(format!(".{name}.part"));
-        let lock = claim(&draft)?;
+        let lock = claim(&draft, "export")?;
         let exported = Self {
             folder: folder.to_owned(),
             draft,
@@ -210,7 +210,10 @@ impl Drop for Exported {
 
 /// A folder for a draft with nothing in it, and its lock: what an export that was killed left there is
 /// removed.
-fn claim(draft: &Path) -> Result<File, Failure> {
+///
+/// # Errors
+/// Another such command writes there, or it cannot be written.
+pub fn claim(draft: &Path, command: &str) -> Result<File, Failure> {
     let failed = |error: io::Error| cannot("create", draft, &error);
     fs::create_dir_all(draft).map_err(failed)?;
     let lock = File::create(draft.join(LOCK)).map_err(failed)?;
@@ -218,7 +221,7 @@ fn claim(draft: &Path) -> Result<File, Failure> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             return Err(Failure::Surroundings(format!(
-                "another agon export is writing to {}; wait for it, or name another folder with -o",
+                "another agon {command} is writing to {}; wait for it, or name another folder with -o",
                 draft.in_line()
             )));
         }

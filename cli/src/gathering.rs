@@ -12,14 +12,16 @@ use std::path::{Path, PathBuf};
 use agon_engine::SessionSpec;
 use agon_engine::record::StoredRecord;
 use agon_outlets::InLine as _;
+use agon_report::selection::value_of;
 use agon_report::session::Telemetry;
+use agon_service_kit::files::read_whole;
 use agon_service_kit::tasks::with_causes;
 
 use crate::failure::Failure;
 use crate::lines::{self, Line, LineError, MOST_UNREADABLE};
 use crate::output::{self, counted};
 use crate::role::DataArguments;
-use crate::run_folder::{Account, history, records};
+use crate::run_folder::{Account, DOCUMENT, MOST_BESIDE_BYTES, history, records};
 use crate::storage;
 
 /// Which runs.
@@ -123,18 +125,6 @@ impl Filter {
     fn fits(&self, spec: &SessionSpec) -> bool {
         value_of(spec, &self.axis) == self.value
     }
-}
-
-/// The value of an axis of a session in words; empty without such an axis.
-fn value_of(spec: &SessionSpec, axis: &str) -> String {
-    let suffix = format!(".{axis}");
-    let mut axes = spec.setting.iter();
-    let found = axes.find(|(name, _)| *name == axis || name.ends_with(&suffix));
-    let value = found.map(|(_, value)| match value.as_str() {
-        Some(text) => text.to_owned(),
-        None => value.to_string(),
-    });
-    value.unwrap_or_default()
 }
 
 /// The place that a name means: an experiment in the data folder, or a path.
@@ -303,4 +293,12 @@ fn account_of(file: &Path) -> Option<Account> {
     shown
         .and_then(|run| run.account)
         .or_else(|| history::account(folder))
+}
+
+/// The published table that the experiment of a file of records names.
+pub fn named_by(records: &Path) -> Option<String> {
+    let document = read_whole(&records.with_file_name(DOCUMENT), MOST_BESIDE_BYTES).ok()?;
+    let document: serde_json::Value = serde_json::from_slice(&document).ok()?;
+    let named = document.pointer("/report/compare")?.as_str()?;
+    Some(named.to_owned())
 }

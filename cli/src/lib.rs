@@ -31,6 +31,7 @@ mod playing;
 mod presets;
 mod program;
 mod progress;
+mod publishing;
 mod results;
 mod role;
 mod run_folder;

@@ -163,7 +163,7 @@ pub fn regular(path: PathBuf) -> Result<PathBuf, LineError> {
 
 /// The lines of a file (`-` is standard input), blank ones left out. After a
 /// fault of the file itself nothing more comes.
-pub fn read(path: &Path) -> Box<dyn Iterator<Item = Result<Line, LineError>>> {
+pub fn read(path: &Path) -> Box<dyn Iterator<Item = Result<Line, LineError>> + Send> {
     match open(path) {
         Ok(reader) => Box::new(Lines {
             file: path.to_owned(),
@@ -191,7 +191,7 @@ pub fn at(path: &Path, offset: u64) -> Result<Line, LineError> {
     let opened = match is_plain(path) {
         Ok(true) => File::open(path).and_then(|mut file| {
             file.seek(SeekFrom::Start(offset))?;
-            Ok(Box::new(BufReader::new(file)) as Box<dyn BufRead>)
+            Ok(Box::new(BufReader::new(file)) as Box<dyn BufRead + Send>)
         }),
         Ok(false) => open_at(),
         Err(error) => Err(error),
@@ -246,10 +246,10 @@ fn text(bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())
 }
 
-fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
+fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
     // Of standard input nobody knows how much there will be.
-    let (mut plain, size): (Box<dyn BufRead>, _) = if path == Path::new("-") {
-        (Box::new(io::stdin().lock()), u64::MAX)
+    let (mut plain, size): (Box<dyn BufRead + Send>, _) = if path == Path::new("-") {
+        (Box::new(BufReader::new(io::stdin())), u64::MAX)
     } else if storage::is_address(path) {
         let (object, size) = storage::reader(path)?;
         (Box::new(BufReader::new(object)), size)
@@ -321,7 +321,7 @@ fn too_much(most: u64) -> io::Error {
 
 struct Lines {
     file: PathBuf,
-    reader: Box<dyn BufRead>,
+    reader: Box<dyn BufRead + Send>,
     number: usize,
     /// Bytes that were read so far.
     at: u64,

@@ -1,7 +1,7 @@
 //! Pages in a browser, wired: records from files or from a coordinator, what is being played, and the web
 //! server on this machine. Called by `agon view` and `agon run --web`.
 
-mod calls;
+pub mod calls;
 mod files;
 mod following;
 pub mod listing;

@@ -4,7 +4,7 @@
 use crate::csv;
 use crate::figure::Figure;
 use crate::layout;
-use crate::svg;
+use crate::svg::{self, Ground};
 use crate::text;
 
 /// What a figure without a title is called by those who read it aloud.
@@ -13,7 +13,12 @@ const NAMELESS: &str = "figure";
 impl Figure {
     /// An SVG file of its own: fonts and colours are inside, on a white ground.
     pub fn svg(&self) -> String {
-        svg::alone(&layout::lay_out(self), self.name())
+        svg::alone(&layout::lay_out(self), self.name(), Ground::White)
+    }
+
+    /// The same on a dark ground, for screens.
+    pub fn svg_on_dark(&self) -> String {
+        svg::alone(&layout::lay_out(self), self.name(), Ground::Dark)
     }
 
     /// SVG inside a page that has [`page_style`](crate::page_style): colours are classes, so that

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use crate::font;
-use crate::palette::{COLOURS, COLOURS_ON_DARK};
+use crate::palette::{COLOURS, COLOURS_ON_DARK, Rgb};
 use crate::scene::{Anchor, Fill, Item, Paint, Place, Scene, Stroke, Text};
 
 /// Ink, soft, rule and paper on a light page and on a dark one.
@@ -16,9 +16,32 @@ const LIGHT: [&str; 4] = ["#1a1a1a", "#5c5c5c", "#dcdcdc", "#ffffff"];
 const DARK: [&str; 4] = ["#ececec", "#a8a8a8", "#3c3c3c", "#16181c"];
 const ROLES: [&str; 4] = ["ink", "soft", "rule", "paper"];
 
+/// What a figure in a file stands on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ground {
+    White,
+    Dark,
+}
+
+impl Ground {
+    fn roles(self) -> [&'static str; 4] {
+        match self {
+            Self::White => LIGHT,
+            Self::Dark => DARK,
+        }
+    }
+
+    fn series(self) -> [Rgb; 8] {
+        match self {
+            Self::White => COLOURS,
+            Self::Dark => COLOURS_ON_DARK,
+        }
+    }
+}
+
 /// A figure for a file: nothing outside is needed to draw it.
-pub(crate) fn alone(scene: &Scene, name: &str) -> String {
-    let mut svg = Writer::new(None);
+pub(crate) fn alone(scene: &Scene, name: &str, ground: Ground) -> String {
+    let mut svg = Writer::new(false, ground);
     let _ = write!(
         svg.out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" \
@@ -35,7 +58,7 @@ pub(crate) fn alone(scene: &Scene, name: &str) -> String {
     let _ = write!(
         svg.out,
         "<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>",
-        LIGHT[3]
+        ground.roles()[3]
     );
     svg.items(&scene.items);
     svg.out.push_str("</svg>\n");
@@ -46,7 +69,7 @@ pub(crate) fn alone(scene: &Scene, name: &str) -> String {
 pub(crate) fn for_page(scene: &Scene, name: &str, prefix: &str) -> String {
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     let prefix: String = prefix.chars().filter(is_plain).collect();
-    let mut svg = Writer::new(Some(prefix.clone()));
+    let mut svg = Writer::new(true, Ground::White);
     let _ = write!(
         svg.out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" width=\"{}\" height=\"{}\" \
@@ -67,7 +90,7 @@ pub(crate) fn for_page(scene: &Scene, name: &str, prefix: &str) -> String {
 /// The style sheet of figures on a page. Dark colours hold if the reader's system is dark and the
 /// page does not say `data-theme="light"`, or if the page says `data-theme="dark"`.
 pub fn page_style() -> String {
-    let values = |roles: [&str; 4], colours: [crate::palette::Rgb; 8]| {
+    let values = |roles: [&str; 4], colours: [Rgb; 8]| {
         let roles = ROLES.iter().zip(roles);
         let mut text: String = roles
             .map(|(name, value)| format!("--figure-{name}:{value};"))
@@ -129,13 +152,15 @@ struct Writer {
     out: String,
     /// On a page, colours are classes.
     is_for_page: bool,
+    ground: Ground,
 }
 
 impl Writer {
-    fn new(prefix: Option<String>) -> Self {
+    fn new(is_for_page: bool, ground: Ground) -> Self {
         Self {
             out: String::new(),
-            is_for_page: prefix.is_some(),
+            is_for_page,
+            ground,
         }
     }
 
@@ -244,14 +269,15 @@ impl Writer {
     }
 
     fn paint(&mut self, attribute: &str, paint: Paint) {
+        let (roles, series) = (self.ground.roles(), self.ground.series());
         let colour = match paint {
             Paint::None => "none".to_owned(),
             Paint::Fixed(colour) => colour.hex(),
-            Paint::Ink => LIGHT[0].to_owned(),
-            Paint::Soft => LIGHT[1].to_owned(),
-            Paint::Rule => LIGHT[2].to_owned(),
-            Paint::Paper => LIGHT[3].to_owned(),
-            Paint::Series(index) => COLOURS[index % COLOURS.len()].hex(),
+            Paint::Ink => roles[0].to_owned(),
+            Paint::Soft => roles[1].to_owned(),
+            Paint::Rule => roles[2].to_owned(),
+            Paint::Paper => roles[3].to_owned(),
+            Paint::Series(index) => series[index % series.len()].hex(),
         };
         let _ = match (self.is_for_page, role(paint)) {
             (true, Some(role)) => write!(self.out, " class=\"{}-{role}\"", &attribute[..1]),

@@ -27,6 +27,16 @@ fn every_figure_is_well_formed_and_the_same_each_time() {
         let page = figure.svg_for_page("a");
         roxmltree::Document::parse(&page).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(svg, figure.svg(), "{name}");
+        let dark = figure.svg_on_dark();
+        roxmltree::Document::parse(&dark).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(
+            dark.matches('<').count(),
+            svg.matches('<').count(),
+            "{name}"
+        );
+        let ground = "<rect width=\"100%\" height=\"100%\" fill=";
+        assert!(dark.contains(&format!("{ground}\"#16181c\"")), "{name}");
+        assert!(svg.contains(&format!("{ground}\"#ffffff\"")), "{name}");
         for odd in ["NaN", "inf"] {
             let numbers = page
                 .split('>')

@@ -17,13 +17,15 @@ pub enum Layout {
     Latex,
     /// As parts of an HTML page.
     Html,
+    /// As data: a line of JSON for each table and each sentence, which `blocks.rs` reads.
+    Json,
 }
 
 impl Layout {
     /// What stands between two sentences that say something about the same table.
     pub(crate) fn next_note(self) -> &'static str {
         match self {
-            Self::Text(_) => "\n",
+            Self::Text(_) | Self::Json => "\n",
             Self::Markdown | Self::Latex | Self::Html => "\n\n",
         }
     }
@@ -33,7 +35,9 @@ impl Layout {
     pub fn escaped(self, text: &str) -> String {
         let shown: Cow<'_, str> = match self {
             Self::Text(_) => text.into(),
-            Self::Markdown | Self::Latex | Self::Html => lines(text).to_string().into(),
+            Self::Markdown | Self::Latex | Self::Html | Self::Json => {
+                lines(text).to_string().into()
+            }
         };
         let mut escaped = String::with_capacity(shown.len());
         for one in shown.chars() {
@@ -47,7 +51,7 @@ impl Layout {
 
     fn escape(self, one: char) -> Option<&'static str> {
         match self {
-            Self::Text(_) => None,
+            Self::Text(_) | Self::Json => None,
             Self::Markdown => Some(match one {
                 '\\' => "\\\\",
                 '|' => "\\|",

@@ -14,11 +14,12 @@ use crate::basis::{Basis, explained};
 use crate::layout::Layout;
 use crate::published::titled;
 use crate::ranking;
+use crate::selection::Selection;
 use crate::session::Session;
 use crate::statistics::aggregate::{FEWEST, interquartile_mean, interquartile_mean_interval};
 use crate::statistics::mean_interval::{CAVEAT, METHOD};
 use crate::statistics::{Interval, mean_interval};
-use crate::table::{Column, NONE, TextTable, count, number, paragraphs, part_of};
+use crate::table::{Beside, Column, NONE, TextTable, count, number, paragraphs, part_of};
 
 /// The games, in the order of the published table.
 pub const GAMES: [(&str, &str); 8] = [
@@ -55,6 +56,7 @@ struct Own {
     players: String,
     experiment: String,
     axes: Axes,
+    simulated: bool,
     basis: Basis,
     games: BTreeMap<String, Game>,
 }
@@ -97,6 +99,7 @@ impl Leaderboard {
             players,
             experiment: experiment.clone(),
             axes,
+            simulated,
             ..Own::default()
         });
         row.basis.add(session.answers(), session.answers().all());
@@ -126,6 +129,7 @@ impl Leaderboard {
                 overall: own.overall(),
                 interval: own.interval().filter(|interval| !interval.is_point()),
                 is_exact: false,
+                sessions: Some(own.sessions()),
                 cells: own.cells(self.name_of(own)),
             });
         }
@@ -139,12 +143,20 @@ impl Leaderboard {
                 overall: Some(published.overall),
                 interval: None,
                 is_exact: true,
+                sessions: None,
                 cells,
             });
         }
         rows.sort_by(|one, other| other.worth().total_cmp(&one.worth()));
         for row in &rows {
-            table.row([vec![row.rank(&rows)], row.cells.clone()].concat());
+            let beside = Beside {
+                sessions: row.sessions.clone(),
+                ..Beside::default()
+            };
+            table.row_with(
+                [vec![row.rank(&rows)], row.cells.clone()].concat(),
+                beside.bar(row.overall, row.interval),
+            );
         }
         let title = format!(
             "Leaderboard of gamma-Bench, score {SCHEME}: your rows, mean and standard deviation \
@@ -188,6 +200,8 @@ struct Row {
     interval: Option<Interval>,
     /// Whether its score is taken as exact: a published one.
     is_exact: bool,
+    /// The sessions that it rests on; `None` of a published one.
+    sessions: Option<Selection>,
     /// All but its rank.
     cells: Vec<String>,
 }
@@ -217,6 +231,16 @@ impl Row {
 }
 
 impl Own {
+    /// The sessions that it rests on, of whatever label.
+    fn sessions(&self) -> Selection {
+        let sessions = Selection {
+            experiment: Some(self.experiment.clone()),
+            ..Selection::default()
+        };
+        let sessions = sessions.loosely(&self.axes).player(&self.players);
+        sessions.simulated(self.simulated)
+    }
+
     /// Means, below them their spread, and below that of how many sessions they are.
     fn cells(&self, name: String) -> Vec<String> {
         let mean = as_published(self.overall());
@@ -387,6 +411,20 @@ pub(crate) fn players_of(seats: &[PlayerSpec]) -> String {
     names.join(" + ")
 }
 
+/// What somebody who sits in a session may be called in results: names of players, their models or
+/// strategies, and all of these together.
+pub fn names_in(seats: &[PlayerSpec]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    let each = seats.iter();
+    let each = each.flat_map(|seat| [seat.name.clone(), player_of(seat, seats)]);
+    for name in each.chain([players_of(seats)]) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -421,6 +459,7 @@ mod tests {
             overall: Some(overall),
             interval: around(overall, half),
             is_exact: true,
+            sessions: None,
             cells: Vec::new(),
         };
         let mut rows = vec![

@@ -4,10 +4,15 @@
 
 mod drawing;
 mod gathering;
+mod links;
 mod list;
 mod panel;
+mod points;
+mod set;
 mod spec;
 
+pub use agon_figures::Figure;
 pub use gathering::PlotData;
-pub use list::{find, for_games, plots};
+pub use list::{every_for_games, find, for_games, plots};
+pub use set::PlotSet;
 pub use spec::{By, Plot, PlotPanel, Shape, Value};

@@ -12,10 +12,11 @@ use crate::axes::{Axes, AxisNames, axes_without_models};
 use crate::layout::Layout;
 use crate::leaderboard::{self, player_of, players_of, published};
 use crate::ranking;
+use crate::selection::Selection;
 use crate::session::{Session, cluster_of};
 use crate::statistics::mean_interval::{CAVEAT, METHOD};
 use crate::statistics::{Interval, ratio};
-use crate::table::{Column, NONE, TextTable, count, number};
+use crate::table::{Beside, Column, NONE, TextTable, count, number};
 use crate::wrapping::prose;
 
 /// How often sessions are drawn again for the interval of a rating.
@@ -126,7 +127,7 @@ impl Standings {
                 parts.extend(self.ratings(&before, layout));
             }
             parts.push(prose(&self.title(group), layout));
-            parts.push(table_of(&rows, layout));
+            parts.push(self.table_of(group, &rows, layout));
         }
         if let Some(last) = game {
             parts.extend(self.ratings(&last, layout));
@@ -160,6 +161,47 @@ impl Standings {
         };
         let simulated = if group.simulated { " (SIMULATED)" } else { "" };
         format!("{}{setting}{simulated}: {}", group.game, group.measure)
+    }
+
+    fn table_of(&self, group: &Group, rows: &[Row], layout: Layout) -> String {
+        let mut table = TextTable::new(vec![
+            Column::number("rank"),
+            Column::key("player"),
+            Column::number("mean"),
+            Column::number("95 %"),
+            Column::number("n"),
+        ]);
+        let ends = rows.iter();
+        let ends: Vec<Interval> = ends
+            .map(|row| {
+                // Published rows are taken as exact; of a single session nothing is known.
+                let without = match row.n {
+                    None => Interval::point(row.value),
+                    Some(_) => Interval::unknown(),
+                };
+                row.interval.unwrap_or(without)
+            })
+            .collect();
+        for (place, row) in rows.iter().enumerate() {
+            let cells = [
+                ranking::rank(place, &ends),
+                row.player.clone(),
+                number(Some(row.value), 2),
+                from_to(row.interval, 2),
+                row.n.map_or_else(|| NONE.to_owned(), count),
+            ];
+            let sessions = Selection::of_game(&group.game).player(&row.player);
+            let sessions = match self.axes.get(&group.setting) {
+                Some(axes) => sessions.loosely(axes),
+                None => sessions,
+            };
+            let beside = match row.n {
+                Some(_) => Beside::of(sessions.simulated(group.simulated)),
+                None => Beside::default(),
+            };
+            table.row_with(cells, beside.bar(Some(row.value), row.interval));
+        }
+        table.fitted(layout)
     }
 
     fn rows(&self, group: &Group, players: &BTreeMap<String, Values>) -> Vec<Row> {
@@ -218,37 +260,6 @@ pub(crate) fn made_by_players(session: &Session) -> Vec<(String, f64)> {
     }
     let made = made.into_iter();
     made.map(|(player, (sum, n))| (player, sum / n)).collect()
-}
-
-fn table_of(rows: &[Row], layout: Layout) -> String {
-    let mut table = TextTable::new(vec![
-        Column::number("rank"),
-        Column::key("player"),
-        Column::number("mean"),
-        Column::number("95 %"),
-        Column::number("n"),
-    ]);
-    let ends = rows.iter();
-    let ends: Vec<Interval> = ends
-        .map(|row| {
-            // Published rows are taken as exact; of a single session nothing is known.
-            let without = match row.n {
-                None => Interval::point(row.value),
-                Some(_) => Interval::unknown(),
-            };
-            row.interval.unwrap_or(without)
-        })
-        .collect();
-    for (place, row) in rows.iter().enumerate() {
-        table.row([
-            ranking::rank(place, &ends),
-            row.player.clone(),
-            number(Some(row.value), 2),
-            from_to(row.interval, 2),
-            row.n.map_or_else(|| NONE.to_owned(), count),
-        ]);
-    }
-    table.fitted(layout)
 }
 
 /// An interval in words, to so many decimals.

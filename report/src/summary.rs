@@ -9,9 +9,10 @@ use crate::basis::{Basis, explained};
 use crate::layout::Layout;
 use crate::leaderboard;
 use crate::money::dollars;
+use crate::selection::Selection;
 use crate::session::{Session, Telemetry};
 use crate::table::{
-    Column, NONE, TextTable, count, counted, of_values, paragraphs, part_of, spread,
+    Beside, Column, NONE, TextTable, count, counted, of_values, paragraphs, part_of, spread,
 };
 use crate::wrapping::prose;
 
@@ -42,6 +43,7 @@ pub struct Summary {
 struct Setting {
     game: String,
     axes: Axes,
+    simulated: bool,
     sessions: u64,
     fouls: u64,
     forfeits: u64,
@@ -126,6 +128,7 @@ impl Summary {
             self.rows.push(Setting {
                 game: session.spec.game.clone(),
                 axes,
+                simulated,
                 ..Setting::default()
             });
         }
@@ -154,8 +157,16 @@ impl Summary {
         let mut table = TextTable::new(columns);
         for row in &self.rows {
             let setting = self.names.join(row.axes.iter());
-            for cells in row.cells(setting, &shown) {
-                table.row(cells);
+            for (cells, player) in row.cells(setting, &shown) {
+                let sessions = Selection::of_game(&row.game).setting(&row.axes);
+                let sessions = sessions.simulated(row.simulated);
+                table.row_with(
+                    cells,
+                    Beside::of(match player {
+                        Some(player) => sessions.player(player),
+                        None => sessions,
+                    }),
+                );
             }
         }
         let bases = self.rows.iter().flat_map(|row| {
@@ -237,8 +248,9 @@ impl Setting {
         !self.scores.is_empty() || games.any(|(game, _)| *game == self.game)
     }
 
-    /// One row, and where several players sit one below it for each of them.
-    fn cells(&self, setting: String, shown: &Shown<'_>) -> Vec<Vec<String>> {
+    /// One row, and where several players sit one below it for each of them; each with the player that
+    /// it is of.
+    fn cells(&self, setting: String, shown: &Shown<'_>) -> Vec<(Vec<String>, Option<&str>)> {
         let [only] = &*self.players else {
             let seats = "all".to_owned();
             let whole = self.line([self.game.clone(), setting, seats], None, shown);
@@ -250,12 +262,12 @@ impl Setting {
                 cells.push(spread(&player.payoff, 2));
                 cells.extend([(); 3].map(|()| String::new()));
                 cells.push(player.basis.in_words());
-                cells
+                (cells, Some(&*player.name))
             });
-            return [whole].into_iter().chain(players).collect();
+            return [(whole, None)].into_iter().chain(players).collect();
         };
         let keys = [self.game.clone(), setting, only.seats.clone()];
-        vec![self.line(keys, Some(only), shown)]
+        vec![(self.line(keys, Some(only), shown), Some(&only.name))]
     }
 
     /// The row of the whole setting, with the payoff of its only player.

@@ -2,6 +2,7 @@
 //! what is not defined as `-`, and beside a row what must be said of it. Knows no measure.
 //! Called by the summary, the leaderboard and every report.
 
+mod beside;
 mod by_setting;
 mod cells;
 mod markup;
@@ -11,6 +12,7 @@ mod text_table;
 pub use numbers::{count, counted};
 pub use text_table::{Column, TextTable};
 
+pub(crate) use beside::Beside;
 pub(crate) use by_setting::{Line, SettingTables, in_json, sessions_of};
 pub(crate) use cells::{Cell, cells_of, headings};
 pub(crate) use numbers::{

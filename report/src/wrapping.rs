@@ -1,6 +1,7 @@
 //! Where lines may break: between words, and, where a column is narrow, inside a name behind
 //! what joins its parts. Called by tables, and for the sentences around them.
 
+use crate::blocks::Block;
 use crate::layout::Layout;
 use textwrap::core::{Word, display_width};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
@@ -44,6 +45,9 @@ pub(crate) fn prose(text: &str, layout: Layout) -> String {
     let width = match layout {
         Layout::Text(width) => width,
         Layout::Html => return format!("<p>{}</p>", layout.escaped(text)),
+        Layout::Json => {
+            return Block::sentence(&layout.escaped(&text.replace(NO_BREAK, " "))).line();
+        }
         Layout::Markdown | Layout::Latex => return layout.escaped(&text.replace(NO_BREAK, " ")),
     };
     let options = options(usize::from(width), Breaks::Words).break_words(false);

@@ -1,10 +1,12 @@
 //! The routes: what is answered under `/api/v1`, who is let in, and the front end under everything
 //! else. Each handler looks up and answers; what is shown comes from the index and from `report`.
 
+mod results;
+
 use std::sync::Arc;
 
 use agon_engine::Seat;
-use agon_report::viewing::{Head, Hits, Shown};
+use agon_report::viewing::Hits;
 use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -16,11 +18,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
+use crate::answers::{SessionHead, Steps};
 use crate::entrance::{self, Entrance};
-use crate::index::{Run, RunHead, SessionPage, SessionRow};
+use crate::index::{Run, RunHead, SessionPage};
 use crate::library::{Library, beside};
 use crate::query::{SessionQuery, StepQuery, TextQuery};
 use crate::refusal::{self, Refusal};
+use crate::results::Results;
 use crate::seats::Seats;
 use crate::sweeps::{Action, Sweep, Sweeps};
 use crate::{assets, headers, seats, sweeps};
@@ -39,6 +43,7 @@ const MOST_STREAMS: usize = 256;
 struct Shared {
     library: Arc<Library>,
     entrance: Arc<Entrance>,
+    results: Arc<Results>,
     sweeps: Option<Arc<dyn Sweeps>>,
     /// Streams that may be open at once.
     streams: Arc<Semaphore>,
@@ -57,6 +62,7 @@ pub fn router(
     let shared = Shared {
         library,
         entrance,
+        results: Arc::default(),
         sweeps,
         streams: Arc::new(Semaphore::new(MOST_STREAMS)),
     };
@@ -72,6 +78,7 @@ pub fn router(
             get(decision),
         )
         .route("/sessions/{session}/record", get(record))
+        .nest("/results", results::routes())
         .route("/sweeps", get(played))
         .route("/sweeps/events", get(events))
         .route("/sweeps/{experiment}/{action}", post(act))
@@ -166,25 +173,11 @@ async fn sessions(
         .ok_or_else(|| Refusal::Missing(format!("run {run}")))
 }
 
-#[derive(Serialize)]
-struct SessionHead {
-    run: String,
-    #[serde(flatten)]
-    head: Head,
-    paired: Vec<SessionRow>,
-}
-
 async fn session(State(shared): State<Shared>, Path(session): Path<String>) -> Answer<SessionHead> {
     let (run, viewing) = shared.library.viewing(&session).await?;
     let paired = shared.library.index.read().paired(&session);
     let head = beside(move || viewing.head()).await?;
     Ok(Json(SessionHead { run, head, paired }))
-}
-
-#[derive(Serialize)]
-struct Steps {
-    steps: Vec<Shown>,
-    total: usize,
 }
 
 async fn steps(

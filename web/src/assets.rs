@@ -1,6 +1,7 @@
 //! The front end: the build of `ui`, which is part of the binary. Paths of pages all get the one page,
 //! which finds out by itself what it is to show.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Write as _;
 use std::sync::OnceLock;
@@ -30,15 +31,15 @@ struct Built;
 pub async fn serve(uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path().trim_start_matches('/');
     let is_page = !path.starts_with(HASHED) && !path.starts_with("api/");
-    let found = Built::get(path).map(|file| (path, file));
-    let found = found.or_else(|| Some((PAGE, Built::get(PAGE).filter(|_| is_page)?)));
-    let Some((path, file)) = found else {
+    let found = file(path).map(|data| (path, data));
+    let found = found.or_else(|| Some((PAGE, file(PAGE).filter(|_| is_page)?)));
+    let Some((path, data)) = found else {
         return StatusCode::NOT_FOUND.into_response();
     };
     let packed = packed().get(path).filter(|_| takes_packed(&headers));
     let body = match packed {
         Some(packed) => Body::from(packed.clone()),
-        None => Body::from(file.data.into_owned()),
+        None => Body::from(data.into_owned()),
     };
     let mut response = Response::new(body);
     let headers = response.headers_mut();
@@ -55,13 +56,30 @@ pub async fn serve(uri: Uri, headers: HeaderMap) -> Response {
     response
 }
 
-/// All files, packed once. Some 80 KB.
+/// A file of the front end as this server has it: its pages stand at several depths, so that addresses of
+/// other files begin at the root.
+fn file(path: &str) -> Option<Cow<'static, [u8]>> {
+    let data = Built::get(path)?.data;
+    if path != PAGE {
+        return Some(data);
+    }
+    let page = String::from_utf8_lossy(&data).replace("=\"./", "=\"/");
+    Some(page.into_bytes().into())
+}
+
+/// All files by their paths, as they were built: addresses of other files are relative.
+pub(crate) fn built() -> impl Iterator<Item = (String, Cow<'static, [u8]>)> {
+    let files = Built::iter();
+    files.filter_map(|path| Some((path.clone().into_owned(), Built::get(&path)?.data)))
+}
+
+/// All files, packed once. Some 100 KB.
 fn packed() -> &'static HashMap<String, Bytes> {
     static PACKED: OnceLock<HashMap<String, Bytes>> = OnceLock::new();
     PACKED.get_or_init(|| {
         let files = Built::iter().filter_map(|path| {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-            encoder.write_all(&Built::get(&path)?.data).ok()?;
+            encoder.write_all(&file(&path)?).ok()?;
             Some((path.into_owned(), encoder.finish().ok()?.into()))
         });
         files.collect()

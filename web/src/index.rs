@@ -2,17 +2,22 @@
 //! some 200 bytes a session, and filled while it is looked at. Knows where a record lies by a place
 //! that only its source understands.
 
+mod selecting;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use agon_engine::Luck;
 use agon_engine::spec::Settings;
+use agon_engine::{Luck, SessionSpec};
 use agon_report::Session;
 use agon_report::board::Stated;
+use agon_report::leaderboard::names_in;
 use agon_report::viewing::in_words;
 use serde::Serialize;
 
 use crate::query::SessionQuery;
+
+pub(crate) use selecting::{Choices, RunChoice};
 
 /// Where a record lies, for its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +60,8 @@ pub struct Cell {
     pub game: String,
     /// Its place in the grid.
     pub setting: Vec<Stated>,
+    /// The same as axes of the experiment, as results select by them.
+    pub axes: Settings,
     /// How many sessions are known.
     pub sessions: usize,
     /// Means over its sessions, by measure.
@@ -119,7 +126,10 @@ struct Row {
     session: Arc<str>,
     cell: u32,
     luck: Luck,
+    simulated: bool,
     players: Arc<str>,
+    /// What those who sit there may be called in results, a line each.
+    names: Arc<str>,
     payoffs: Box<str>,
     notes: Arc<str>,
     place: Place,
@@ -129,6 +139,8 @@ struct Row {
 struct OfCell {
     game: String,
     setting: Vec<Stated>,
+    /// A session of it, as far as filters go by that.
+    like: Option<SessionSpec>,
     sessions: usize,
     sums: BTreeMap<String, (f64, usize)>,
     fouls: u64,
@@ -155,6 +167,8 @@ pub struct Index {
     names: HashMap<String, usize>,
     /// Where each session is: its run and row.
     sessions: HashMap<Arc<str>, (RunKey, usize)>,
+    /// All sessions in the order in which they came, which is that of the command line.
+    order: Vec<(RunKey, usize)>,
 }
 
 impl Index {
@@ -198,6 +212,7 @@ impl Index {
         }
         self.sessions
             .insert(Arc::clone(&id), (key, of_run.rows.len()));
+        self.order.push((key, of_run.rows.len()));
         of_run.add(id, session, place);
     }
 
@@ -298,7 +313,7 @@ impl Index {
 
 impl OfRun {
     fn add(&mut self, id: Arc<str>, session: &Session, place: Place) {
-        let cell = self.cell(&session.spec.game, &session.spec.setting);
+        let cell = self.cell(&session.spec);
         let of_cell = &mut self.cells[cell as usize];
         of_cell.sessions += 1;
         of_cell.fouls += u64::from(session.fouls());
@@ -327,6 +342,8 @@ impl OfRun {
             session: id,
             cell,
             luck: session.spec.luck,
+            simulated: session.simulated,
+            names: self.shared(names_in(&session.spec.seats).join("\n")),
             players: self.shared(session.players()),
             payoffs: payoffs_of(&session.outcome.payoffs).into(),
             notes: self.shared(session.notes()),
@@ -336,15 +353,20 @@ impl OfRun {
     }
 
     fn notes(&self) -> Vec<String> {
-        let elsewhere = (self.elsewhere > 0).then(|| {
-            let count = self.elsewhere;
+        self.notes.iter().cloned().chain(self.elsewhere()).collect()
+    }
+
+    /// That sessions of it stand in a run that was read before.
+    fn elsewhere(&self) -> Option<String> {
+        let count = self.elsewhere;
+        (count > 0).then(|| {
             format!("{count} of its sessions stand in another run as well, and are listed there.")
-        });
-        self.notes.iter().cloned().chain(elsewhere).collect()
+        })
     }
 
     /// The number of a cell; a new one when it has not been met.
-    fn cell(&mut self, game: &str, setting: &Settings) -> u32 {
+    fn cell(&mut self, spec: &SessionSpec) -> u32 {
+        let (game, setting) = (&spec.game, &spec.setting);
         let key = serde_json::to_string(&(game, setting)).unwrap_or_default();
         let next = self.cells.len() as u32;
         let cell = *self.by_setting.entry(key).or_insert(next);
@@ -352,6 +374,7 @@ impl OfRun {
             self.cells.push(OfCell {
                 game: game.to_owned(),
                 setting: in_words(setting),
+                like: Some(spec.clone()),
                 ..OfCell::default()
             });
         }
@@ -399,6 +422,11 @@ impl OfCell {
             cell,
             game: self.game.clone(),
             setting: self.setting.clone(),
+            axes: self
+                .like
+                .as_ref()
+                .map(|spec| spec.setting.clone())
+                .unwrap_or_default(),
             sessions: self.sessions,
             means: means.collect(),
             fouls: self.fouls,

@@ -3,6 +3,7 @@
 //! and asks and keeps through the ports of [`seats`]; it knows no files, no coordinator and no
 //! gateway. Wired by the command line (`agon view`, `agon run --web`).
 
+mod answers;
 mod api;
 mod assets;
 mod entrance;
@@ -11,10 +12,13 @@ mod index;
 mod library;
 mod query;
 mod refusal;
+mod results;
 pub mod seats;
+pub mod site;
 pub mod sweeps;
+mod wanted;
 
 pub use api::router;
 pub use entrance::Entrance;
 pub use index::{Index, Place, Run, RunKey};
-pub use library::{Calls, Library, Source};
+pub use library::{Calls, Library, Sessions, Source};

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use agon_engine::record::StoredRecord;
+use agon_report::session::Telemetry;
 use agon_report::viewing::Viewing;
 use agon_service_kit::compute::Pool;
 use futures_util::future::BoxFuture;
@@ -48,12 +49,25 @@ pub trait Source: Send + Sync + 'static {
     /// It cannot be read; says why.
     fn line(&self, place: Place) -> Result<String, String>;
 
+    /// The sessions of a file, to be read one after the other. Opened when the first one is read.
+    fn sessions(&self, file: u32) -> Box<dyn Sessions>;
+
     /// The calls that a record's models were sent, made again, with what each took.
     fn calls(
         &self,
         place: Place,
         record: Arc<StoredRecord>,
     ) -> BoxFuture<'static, Result<Calls, String>>;
+}
+
+/// Sessions of a file that are read in their order.
+pub trait Sessions: Send {
+    /// The session at a place of this file, with what it cost; those before it are passed over, and none
+    /// of them can be had after it. May block.
+    ///
+    /// # Errors
+    /// It cannot be read; says why.
+    fn at(&mut self, place: Place) -> Result<(StoredRecord, Telemetry), String>;
 }
 
 /// See the module.
@@ -77,6 +91,11 @@ impl Library {
             calls: Kept::new(MOST_CALLS),
             making: tokio::sync::Mutex::new(()),
         }
+    }
+
+    /// The sessions of a file.
+    pub(crate) fn sessions(&self, file: u32) -> Box<dyn Sessions> {
+        self.source.sessions(file)
     }
 
     /// The run of a session and where it lies.

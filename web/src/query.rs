@@ -37,6 +37,28 @@ impl SessionQuery {
     }
 }
 
+/// Which of many sessions.
+#[derive(Debug, Default, Deserialize)]
+pub struct PageQuery {
+    /// From this one on: what the page before handed out.
+    #[serde(default)]
+    pub cursor: String,
+    /// So many.
+    pub count: Option<usize>,
+}
+
+impl PageQuery {
+    /// The first one.
+    pub fn from(&self) -> usize {
+        self.cursor.parse().unwrap_or(0)
+    }
+
+    /// So many.
+    pub fn count(&self) -> usize {
+        self.count.unwrap_or(BY_DEFAULT).clamp(1, MOST)
+    }
+}
+
 /// Which steps of a session, and as whom.
 #[derive(Debug, Default, Deserialize)]
 pub struct StepQuery {

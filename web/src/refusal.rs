@@ -46,6 +46,9 @@ pub enum Refusal {
     /// There is no such thing.
     #[error("there is no {0} here")]
     Missing(String),
+    /// What is asked for cannot be read.
+    #[error("{0}")]
+    Misspelled(String),
     /// Too many pages follow at once.
     #[error("too many pages follow what is played; close some of them")]
     Busy,
@@ -68,6 +71,7 @@ impl IntoResponse for Refusal {
                 StatusCode::FORBIDDEN
             }
             Self::Missing(_) => StatusCode::NOT_FOUND,
+            Self::Misspelled(_) => StatusCode::BAD_REQUEST,
             Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
             Self::Refused(_) | Self::Left => StatusCode::CONFLICT,
             Self::Unreadable(_) => StatusCode::INTERNAL_SERVER_ERROR,

@@ -2,17 +2,15 @@
 //! is published beside them, in the terminal, for a paper, or as one page. Started by `commands.rs`.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use agon_report::Tables;
-use agon_service_kit::files::read_whole;
 
 use crate::failure::Failure;
-use crate::gathering::{Gathered, RunArguments, provenance};
+use crate::gathering::{Gathered, RunArguments, named_by, provenance};
 use crate::named_file::Overwrite;
 use crate::output::{self, FormatArguments};
 use crate::results::published_table;
-use crate::run_folder::{DOCUMENT, MOST_BESIDE_BYTES};
 
 mod page;
 
@@ -76,12 +74,4 @@ pub fn run(arguments: &Report) -> Result<(), Failure> {
 fn compared(asked: &[String], gathered: &Gathered) -> BTreeSet<String> {
     let named = gathered.runs.iter().filter_map(|run| named_by(&run.file));
     asked.iter().cloned().chain(named).collect()
-}
-
-/// The published table that the experiment of a file of records names.
-fn named_by(records: &Path) -> Option<String> {
-    let document = read_whole(&records.with_file_name(DOCUMENT), MOST_BESIDE_BYTES).ok()?;
-    let document: serde_json::Value = serde_json::from_slice(&document).ok()?;
-    let named = document.pointer("/report/compare")?.as_str()?;
-    Some(named.to_owned())
 }

@@ -6,17 +6,23 @@ use std::sync::Arc;
 
 use agon_engine::extent::Extent;
 use agon_engine::record::StoredRecord;
+use agon_outlets::InLine as _;
+use agon_report::session::Telemetry;
 use agon_service_kit::tasks::Tasks;
-use agon_web::{Calls, Place, Source};
+use agon_service_kit::tasks::with_causes;
+use agon_web::{Calls, Place, Sessions, Source};
 use agon_worker::remaking::remake;
 use futures_util::future::BoxFuture;
 use parking_lot::RwLock;
 
 use super::calls;
 use crate::failure::Failure;
+use crate::lines::{Line, LineError};
 use crate::run_folder::records;
 use crate::sent::{Prompts, telemetry};
 use crate::{lines, templates};
+
+type Lines = Box<dyn Iterator<Item = Result<Line, LineError>> + Send>;
 
 /// Files of records, in the order in which they were found. More may come.
 #[derive(Default)]
@@ -76,6 +82,14 @@ impl Source for Files {
         Ok(line.text)
     }
 
+    fn sessions(&self, file: u32) -> Box<dyn Sessions> {
+        let path = self.files.read().get(file as usize).cloned();
+        Box::new(InOrder {
+            path: path.unwrap_or_default(),
+            lines: None,
+        })
+    }
+
     fn calls(
         &self,
         place: Place,
@@ -98,5 +112,40 @@ impl Source for Files {
             });
             made.await.map_err(|error| error.to_string())
         })
+    }
+}
+
+/// Sessions of a file, with the lines of telemetry beside them.
+struct InOrder {
+    path: PathBuf,
+    /// Lines of records and of telemetry, once they are open.
+    lines: Option<(Lines, Option<Lines>)>,
+}
+
+impl Sessions for InOrder {
+    fn at(&mut self, place: Place) -> Result<(StoredRecord, Telemetry), String> {
+        let path = &self.path;
+        let (lines, telemetry) = self.lines.get_or_insert_with(|| {
+            let beside = records::telemetry_beside(path);
+            (lines::read(path), beside.map(|beside| lines::read(&beside)))
+        });
+        for line in lines {
+            let beside = telemetry.as_mut().and_then(Iterator::next);
+            let line = line.map_err(|error| error.to_string())?;
+            if line.offset < place.offset {
+                continue;
+            }
+            let record = StoredRecord::from_line(&line.text);
+            let record = record.map_err(|error| with_causes(&error))?;
+            let beside = beside.and_then(Result::ok);
+            let telemetry = beside.map_or_else(Telemetry::default, |line| {
+                Telemetry::from_line(line.text.as_bytes())
+            });
+            return Ok((record, telemetry));
+        }
+        Err(format!(
+            "{}: a record that was there is gone",
+            path.in_line()
+        ))
     }
 }

@@ -6,8 +6,10 @@ use std::collections::BTreeSet;
 use agon_figures::{Figure, Palette};
 
 use super::gathering::{Key, MOST_VALUES, PlotData};
-use super::panel;
+use super::links::Links;
 use super::spec::{PlotPanel, Shape, Value};
+use super::{panel, points};
+use crate::blocks::Table;
 use crate::standings::melee::Melee;
 use crate::statistics::mean_interval::CAVEAT;
 use crate::table::{count, counted};
@@ -24,6 +26,16 @@ impl PlotData {
 
     /// The figure.
     pub fn figure(&self) -> Figure {
+        self.linked_figure(self.links())
+    }
+
+    /// The figure's numbers as a table, each with the sessions that it rests on; those of the CSV, shown
+    /// with four digits behind the point.
+    pub fn points(&self) -> Table {
+        points::table(&self.linked_figure(Links::Selections).csv())
+    }
+
+    fn linked_figure(&self, links: Links) -> Figure {
         let mut panels = Vec::new();
         for (number, panel) in self.plot.panels.iter().enumerate() {
             if panel.shape.rates_players() {
@@ -37,7 +49,7 @@ impl PlotData {
             let places = self.places.keys().filter(|place| place.panel == number);
             let splits: BTreeSet<&Key> = places.map(|place| &place.split).collect();
             for split in splits {
-                let drawn = panel::drawn(self, number, split);
+                let drawn = panel::drawn(self, number, split, links);
                 let words = self.words_of(split);
                 let title = if words.is_empty() {
                     panel.title

@@ -10,7 +10,6 @@ use crate::axes::{Axes, AxisNames, LABEL, axes_of, in_words};
 use crate::common;
 use crate::leaderboard::{player_of, players_of};
 use crate::observation::{Observation, SessionObservations};
-use crate::page::anchor;
 use crate::reports::Reports;
 use crate::session::{Session, cluster_of};
 use crate::standings::melee::Melee;
@@ -21,6 +20,12 @@ pub(super) const MOST_VALUES: usize = 2_000;
 
 /// What a setting without axes is called where the game is clear.
 const PLAIN: &str = "plain setting";
+
+/// Behind the name of a player that was simulated.
+pub(super) const SIMULATED: &str = " (simulated)";
+
+/// What players are called where no single one is meant.
+pub(super) const ALL_PLAYERS: &str = "all players";
 
 /// Something on an axis, ordered as it is drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -163,6 +168,16 @@ pub struct PlotData {
     pub(super) simulated: u64,
 }
 
+/// Everything that figures may show of a session.
+pub(super) fn observed<'a>(
+    record: &'a StoredRecord,
+    reports: &Reports,
+) -> Vec<SessionObservations<'a>> {
+    let mut all = vec![common::observe(record)];
+    all.extend(reports.observe(record));
+    all
+}
+
 /// Words in order of first appearance.
 #[derive(Debug, Default)]
 pub(super) struct Words {
@@ -206,14 +221,9 @@ impl PlotData {
         self
     }
 
-    /// Where the sessions of a place are listed; `None` where it has those of several settings.
-    pub(super) fn link_of(&self, gathered: &Gathered) -> Option<String> {
-        let OfSetting::One(setting) = gathered.setting else {
-            return None;
-        };
-        let (game, axes) = self.settings.get(setting).filter(|_| self.is_linked)?;
-        let key = serde_json::to_string(axes).unwrap_or_default();
-        Some(format!("#{}", anchor(game, &key)))
+    /// What it shows.
+    pub fn plot(&self) -> &'static Plot {
+        self.plot
     }
 
     /// What the figure is called.
@@ -223,6 +233,11 @@ impl PlotData {
 
     /// Takes in a session; one of another game is passed over.
     pub fn add(&mut self, record: &StoredRecord, reports: &Reports) {
+        self.take(record, &observed(record, reports));
+    }
+
+    /// The same of a session that was observed before.
+    pub(super) fn take(&mut self, record: &StoredRecord, all: &[SessionObservations<'_>]) {
         let game = &record.spec.game;
         if !self.plot.games.is_empty() && !self.plot.games.contains(&&**game) {
             return;
@@ -243,10 +258,8 @@ impl PlotData {
             .clusters
             .entry(cluster_of(record.session.as_str(), &record.spec))
             .or_insert(next);
-        let mut all = vec![common::observe(record)];
-        all.extend(reports.observe(record));
         let mut has_any = self.meet(record);
-        for session in &all {
+        for session in all {
             for (number, panel) in self.plot.panels.iter().enumerate() {
                 has_any |= self.panel(number, panel, session, setting, cluster);
             }
@@ -374,13 +387,13 @@ impl PlotData {
                 let mut player = match one.at.seat.and_then(|seat| spec.seats.get(seat)) {
                     Some(seat) => player_of(seat, &spec.seats),
                     None => match players_of(&spec.seats) {
-                        several if several.contains(" + ") => "all players".to_owned(),
+                        several if several.contains(" + ") => ALL_PLAYERS.to_owned(),
                         only => only,
                     },
                 };
                 // What is simulated is never taken together with what is not.
                 if session.record.simulated {
-                    player.push_str(" (simulated)");
+                    player.push_str(SIMULATED);
                 }
                 self.words.key(&player)
             }
@@ -409,7 +422,7 @@ impl PlotData {
             Key::Number(number) => number.to_string(),
             Key::Word(place) => self.words.all[*place].clone(),
             Key::Simulated(of) => {
-                let words = format!("{} (simulated)", self.words_of(of));
+                let words = format!("{}{SIMULATED}", self.words_of(of));
                 words.trim_start().to_owned()
             }
             Key::Setting(place) => {

@@ -51,3 +51,10 @@ pub fn for_games(games: &[&str]) -> Vec<&'static Plot> {
     found.extend(plots().filter(|plot| general.contains(&plot.name)));
     found
 }
+
+/// All figures that sessions of these games have something to show in, every general one among them.
+pub fn every_for_games(games: &[&str]) -> Vec<&'static Plot> {
+    let fits =
+        |plot: &&Plot| plot.games.is_empty() || plot.games.iter().any(|game| games.contains(game));
+    plots().filter(fits).collect()
+}

@@ -9,6 +9,7 @@ use agon_figures::{
 };
 
 use super::gathering::{Gathered, Key, Place, PlotData};
+use super::links::Links;
 use super::spec::{By, PlotPanel, Shape};
 use crate::standings::melee::{Melee, in_points, points};
 use crate::statistics::Interval;
@@ -20,7 +21,7 @@ use crate::statistics::{ratio, wilson_interval};
 const PROFILE_STEPS: u32 = 50;
 
 /// The panel of this number for what it is split by.
-pub(super) fn drawn(data: &PlotData, number: usize, split: &Key) -> Panel {
+pub(super) fn drawn(data: &PlotData, number: usize, split: &Key, links: Links) -> Panel {
     let places = data.places.keys();
     let own = places.filter(|place| place.panel == number && place.split == *split);
     let own: Vec<&Place> = own.collect();
@@ -29,6 +30,7 @@ pub(super) fn drawn(data: &PlotData, number: usize, split: &Key) -> Panel {
         number,
         split,
         panel: &data.plot.panels[number],
+        links,
         series: own.iter().map(|place| &place.series).collect(),
         xs: own.iter().map(|place| &place.x).collect(),
     };
@@ -106,24 +108,30 @@ struct Contents<'a> {
     number: usize,
     split: &'a Key,
     panel: &'a PlotPanel,
+    links: Links,
     series: BTreeSet<&'a Key>,
     xs: BTreeSet<&'a Key>,
 }
 
 impl Contents<'_> {
-    fn at(&self, series: &Key, x: &Key) -> Option<&Gathered> {
-        self.data.places.get(&Place {
+    fn place(&self, series: &Key, x: &Key) -> Place {
+        Place {
             panel: self.number,
             split: self.split.clone(),
             series: series.clone(),
             x: x.clone(),
-        })
+        }
+    }
+
+    fn at(&self, series: &Key, x: &Key) -> Option<&Gathered> {
+        self.data.places.get(&self.place(series, x))
     }
 
     fn mark(&self, series: &Key, x: &Key) -> Option<Mark> {
-        let gathered = self.at(series, x)?;
+        let place = self.place(series, x);
+        let gathered = self.data.places.get(&place)?;
         let mark = mark_of(self.panel, gathered)?;
-        Some(match self.data.link_of(gathered) {
+        Some(match self.data.link_of(self.links, &place, gathered) {
             Some(link) => mark.link(link),
             None => mark,
         })

@@ -7,10 +7,11 @@ use super::{MOST_DRAWN, RATING_DRAWS, from_to};
 use crate::layout::Layout;
 use crate::ranking;
 use crate::ratings::Ratings;
+use crate::selection::Selection;
 use crate::statistics::Interval;
 use crate::statistics::bootstrap::{draw_again, percentile_interval};
 use crate::statistics::strength::{Contests, Model, PENALTY, Rated};
-use crate::table::{Column, NONE, TextTable, count, number, paragraphs};
+use crate::table::{Beside, Column, NONE, TextTable, count, number, paragraphs};
 use crate::wrapping::prose;
 
 /// Points of a strength's unit, as in chess: 400 points are odds of ten to one.
@@ -153,7 +154,12 @@ impl Melee {
             }
             let (skill, interval) = skills[player];
             cells.extend([number(Some(skill), 1), from_to(interval, 1)]);
-            table.row(cells);
+            let sessions = Selection::of_game(game).player(&self.players[player]);
+            let beside = Beside::of(sessions.simulated(simulated));
+            let rated = orders.as_ref().map(|rated| &rated[player]);
+            let strength = rated.map(|one| points(one.strength));
+            let interval = rated.map(|one| in_points(one.interval));
+            table.row_with(cells, beside.bar(strength, interval));
         }
         let title = format!(
             "Ratings in {}{} over all its settings, by what sessions paid. Plackett-Luce and \

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Standings, Values, from_to};
 use crate::layout::Layout;
 use crate::ranking;
+use crate::selection::Selection;
 use crate::statistics::Interval;
 use crate::statistics::aggregate::{AmongOthers, mean_superiority, mean_superiority_interval};
-use crate::table::{Column, NONE, TextTable, count, number, paragraphs};
+use crate::table::{Beside, Column, NONE, TextTable, count, number, paragraphs};
 use crate::wrapping::prose;
 
 /// What a player made in the sessions of a game and setting.
@@ -71,7 +72,7 @@ impl Standings {
         ]);
         for (place, row) in rows.iter().enumerate() {
             let interval = row.interval.map(|interval| interval.moved(0.0, 100.0));
-            table.row([
+            let cells = [
                 row.chance
                     .map_or_else(|| NONE.to_owned(), |_| ranking::rank(place, &ends)),
                 row.player.to_owned(),
@@ -83,7 +84,10 @@ impl Standings {
                     Some(_) => String::new(),
                     None => "no overall: not in all of them".to_owned(),
                 },
-            ]);
+            ];
+            let beside = Beside::of(Selection::default().player(row.player));
+            let percent = row.chance.map(|chance| 100.0 * chance);
+            table.row_with(cells, beside.bar(percent, interval));
         }
         let title = "Overall: how likely, in percent, a session of a player goes better than one of \
              another player in the same game and setting, by score or payoff, equal ones counted half; \

@@ -5,11 +5,12 @@
 use std::cell;
 
 use super::numbers::counted;
-use super::{Cell, Cells, Column, TextTable, cells_of, columns, headings, paragraphs};
+use super::{Beside, Cell, Cells, Column, TextTable, cells_of, columns, headings, paragraphs};
 use crate::basis::Basis;
 use crate::gathered::Setting;
 use crate::layout::Layout;
 use crate::row::Row;
+use crate::selection::Selection;
 use crate::settings::SettingHead;
 use crate::wrapping::{NO_BREAK, prose};
 
@@ -74,6 +75,17 @@ impl Line {
         }
     }
 
+    /// The sessions that it rests on.
+    fn beside(&self, head: &SettingHead) -> Beside {
+        let (_, simulated) = head.played_by;
+        let of_setting = Selection::of_game(&head.game).setting(&head.axes);
+        let sessions = of_setting.simulated(simulated);
+        Beside::of(match &self.of {
+            Of::Players(players) if players.len() == 1 => sessions.player(&players[0]),
+            _ => sessions,
+        })
+    }
+
     fn notes(&self, head: &SettingHead) -> String {
         match &self.of {
             Of::Above => String::new(),
@@ -119,13 +131,13 @@ impl SettingTables<'_> {
         for setting in self.settings {
             let head = &setting.head;
             for (place, row) in rows(setting).into_iter().enumerate() {
-                let notes = row.notes(head);
+                let (notes, beside) = (row.notes(head), row.beside(head));
                 // Said once for all its rows.
                 let setting = if place == 0 { &*head.setting } else { "" };
                 let mut cells = vec![setting.to_owned(), row.label];
                 cells.extend(row.cells);
                 cells.push(notes);
-                table.row(cells);
+                table.row_with(cells, beside);
             }
         }
         let title = prose(title, self.layout);

@@ -1,6 +1,8 @@
-//! Tables in Markdown, LaTeX and HTML: whole, whatever their width, with numbers to the right.
+//! Tables in Markdown, LaTeX, HTML and JSON: whole, whatever their width, with numbers to the right.
 //! Takes what a `TextTable` has and knows nothing of what it shows.
 
+use super::beside::Beside;
+use crate::blocks::{self, Block};
 use crate::layout::Layout;
 
 /// A table that is written in a markup language: headings, whether a column is of numbers, and
@@ -9,6 +11,8 @@ pub(super) struct Markup<'a> {
     pub headings: Vec<&'a str>,
     pub of_numbers: Vec<bool>,
     pub rows: Vec<Vec<&'a str>>,
+    /// What is known beside each row.
+    pub beside: &'a [Beside],
 }
 
 impl Markup<'_> {
@@ -17,6 +21,7 @@ impl Markup<'_> {
         match layout {
             Layout::Latex => self.latex(),
             Layout::Html => self.html(),
+            Layout::Json => self.json(),
             Layout::Markdown | Layout::Text(_) => self.markdown(),
         }
     }
@@ -60,6 +65,25 @@ impl Markup<'_> {
         lines.push("\\bottomrule".to_owned());
         lines.push("\\end{tabular}".to_owned());
         lines.join("\n")
+    }
+
+    fn json(&self) -> String {
+        let columns = self.headings.iter().zip(&self.of_numbers);
+        let columns = columns.map(|(name, is_number)| blocks::Heading {
+            name: (*name).to_owned(),
+            is_number: *is_number,
+        });
+        let rows = self.rows.iter().zip(self.beside);
+        let rows = rows.map(|(cells, beside)| blocks::Row {
+            cells: cells.iter().map(|cell| (*cell).to_owned()).collect(),
+            sessions: beside.sessions.clone(),
+            bar: beside.bar,
+        });
+        let table = blocks::Table {
+            columns: columns.collect(),
+            rows: rows.collect(),
+        };
+        Block::Table(table).line()
     }
 
     fn html(&self) -> String {

@@ -5,6 +5,7 @@
 use agon_outlets::lines;
 use textwrap::core::display_width;
 
+use super::beside::Beside;
 use super::markup::Markup;
 use crate::layout::Layout;
 use crate::wrapping::{Breaks, NO_BREAK, longest_word, wrapped};
@@ -76,6 +77,8 @@ impl Column {
 pub struct TextTable {
     columns: Vec<Column>,
     rows: Vec<Vec<String>>,
+    /// What is known beside each row.
+    beside: Vec<Beside>,
 }
 
 /// A column with the widths that it can have.
@@ -99,11 +102,18 @@ impl TextTable {
         Self {
             columns,
             rows: Vec::new(),
+            beside: Vec::new(),
         }
     }
 
     /// Adds a row, one cell for each column. A cell may have several lines.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.row_with(cells, Beside::default());
+    }
+
+    /// Adds a row, with what is known beside it.
+    pub(crate) fn row_with(&mut self, cells: impl IntoIterator<Item = String>, beside: Beside) {
+        self.beside.push(beside);
         // A unit stays with its number.
         let united = |cell: String| {
             lines(&cell)
@@ -147,6 +157,7 @@ impl TextTable {
                 .map(|(_, column)| column.kind == Kind::Number)
                 .collect(),
             rows: self.rows.iter().map(|row| cells(row, &shown)).collect(),
+            beside: &self.beside,
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use agon_engine::record::StoredRecord;
 use agon_report::Session;
+use agon_report::session::Telemetry;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use futures_util::FutureExt as _;
@@ -15,17 +16,22 @@ use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use crate::index::tests::line;
-use crate::{Calls, Entrance, Library, Place, Source, router};
+use crate::{Calls, Entrance, Library, Place, Sessions, Source, router};
 
-/// Two records in memory; the second cannot be read.
-struct Records(String);
+mod results;
+
+/// Records in memory, by their offset; what is not there cannot be read.
+#[derive(Clone)]
+struct Records(Vec<String>);
 
 impl Source for Records {
     fn line(&self, place: Place) -> Result<String, String> {
-        match place.offset {
-            0 => Ok(self.0.clone()),
-            _ => Err("the disk is gone".to_owned()),
-        }
+        let line = self.0.get(place.offset as usize).cloned();
+        line.ok_or_else(|| "the disk is gone".to_owned())
+    }
+
+    fn sessions(&self, _: u32) -> Box<dyn Sessions> {
+        Box::new(self.clone())
     }
 
     fn calls(&self, _: Place, _: Arc<StoredRecord>) -> BoxFuture<'static, Result<Calls, String>> {
@@ -33,7 +39,15 @@ impl Source for Records {
     }
 }
 
+impl Sessions for Records {
+    fn at(&mut self, place: Place) -> Result<(StoredRecord, Telemetry), String> {
+        let record = StoredRecord::from_line(&self.line(place)?);
+        Ok((record.unwrap(), Telemetry::default()))
+    }
+}
+
 struct Stand {
+    library: Arc<Library>,
     router: Router,
     token: String,
     session: String,
@@ -41,9 +55,14 @@ struct Stand {
 }
 
 impl Stand {
+    /// Two sessions, of which one can be read.
     fn new() -> Self {
-        let lines = [line(0.5, 0), line(0.5, 1)];
-        let library = Library::new(Arc::new(Records(lines[0].clone())));
+        Self::of(&[line(0.5, 0), line(0.5, 1)], 1)
+    }
+
+    /// These sessions, of which the first ones can be read.
+    fn of(lines: &[String], readable: usize) -> Self {
+        let library = Library::new(Arc::new(Records(lines[..readable].to_vec())));
         let key = library.index.write().add_run("guesses", "here".to_owned());
         let ids = lines.iter().zip(0..).map(|(line, offset)| {
             let session = Session::from_line(line.as_bytes()).unwrap();
@@ -53,12 +72,13 @@ impl Stand {
         });
         let ids: Vec<String> = ids.collect();
         let (entrance, token) = Entrance::open().unwrap();
-        let [session, unreadable] = ids.try_into().unwrap();
+        let library = Arc::new(library);
         Self {
-            router: router(Arc::new(library), Arc::new(entrance), None, None),
+            router: router(Arc::clone(&library), Arc::new(entrance), None, None),
+            library,
             token,
-            session,
-            unreadable,
+            session: ids[0].clone(),
+            unreadable: ids[ids.len() - 1].clone(),
         }
     }
 
@@ -95,7 +115,13 @@ impl Stand {
         let of_session = of_session
             .iter()
             .map(|path| format!("/sessions/{session}{path}"));
-        let of_runs = ["/runs", "/runs/guesses", "/runs/guesses/sessions"];
+        let of_runs = [
+            "/runs",
+            "/runs/guesses",
+            "/runs/guesses/sessions",
+            "/results",
+            "/results/sessions",
+        ];
         let all = of_runs
             .iter()
             .map(|path| (*path).to_owned())

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use agon_engine::record::StoredRecord;
 use agon_engine::{Event, SeatView};
+use agon_report::session::Telemetry;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use futures_util::FutureExt as _;
@@ -20,7 +21,7 @@ use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 use super::{Asks, Book, DoorAsk, Doors, Keeper, Kept, Message, People, Seats, Unanswered};
-use crate::{Calls, Entrance, Library, Place, Source, router};
+use crate::{Calls, Entrance, Library, Place, Sessions, Source, router};
 
 /// A year from now and more.
 const FAR: u64 = u64::MAX;
@@ -36,8 +37,18 @@ impl Source for Nothing {
         Err("there is none".to_owned())
     }
 
+    fn sessions(&self, _: u32) -> Box<dyn Sessions> {
+        Box::new(Self)
+    }
+
     fn calls(&self, _: Place, _: Arc<StoredRecord>) -> BoxFuture<'static, Result<Calls, String>> {
         async { Ok(Vec::new()) }.boxed()
+    }
+}
+
+impl Sessions for Nothing {
+    fn at(&mut self, _: Place) -> Result<(StoredRecord, Telemetry), String> {
+        Err("there is none".to_owned())
     }
 }
 

@@ -78,8 +78,21 @@ async function stored(browser) {
   }
   const listed = ((performance.now() - began) / 1000).toFixed(1);
   console.log(`${SESSIONS} sessions are listed after ${listed} s, in ${Math.round(status(child.pid, "VmHWM") / 1024)} MB`);
+  const asked = performance.now();
+  let slowest = 0;
+  for (;;) {
+    const before = performance.now();
+    const { counted } = await ask("/results");
+    slowest = Math.max(slowest, performance.now() - before);
+    if (counted === SESSIONS) break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  console.log(
+    `results over ${SESSIONS} sessions are there ${((performance.now() - asked) / 1000).toFixed(1)} s after somebody ` +
+      `looked, no answer took longer than ${Math.round(slowest)} ms, ${Math.round(status(child.pid, "VmHWM") / 1024)} MB`,
+  );
   const { sessions } = await ask(`/runs/many/sessions?cursor=${SESSIONS - 100}`);
-  for (const path of ["/", "/runs/many", "/runs/many?search=0.7", `/sessions/${sessions.at(-1).session}`]) {
+  for (const path of ["/", "/runs/many", "/runs/many?search=0.7", "/results", "/results?view=figures", "/results?where.params.ratio=0.7", `/sessions/${sessions.at(-1).session}`]) {
     console.log(`${path.replace(/[0-9a-f]{32}/, "ID")}: ${await paint(browser, address, path)} (bar: 1 s)`);
   }
   await context.close();
@@ -102,7 +115,7 @@ async function live(browser) {
   const { child, found: address } = await start(PAGES, "view", ...services, "--listen", "127.0.0.1:0");
   writeFileSync(
     join(folder, "live.toml"),
-    `name = "live"\nrepeats = 4000\n[players.m]\nkind = "model"\nmodel = "any"\n[[games]]\n` +
+    `name = "live"\nrepeats = 9000\n[players.m]\nkind = "model"\nmodel = "any"\n[[games]]\n` +
       `game = "divide_dollar"\nparams = { rounds = 3 }\nseats = [{ player = "m", count = 2 }]\n`,
   );
   const context = await browser.newContext();
@@ -129,6 +142,16 @@ async function live(browser) {
   console.log(
     `a page that follows ${Math.round(decisions)} decisions a second: ${share.toFixed(1)} % of a core in the server ` +
       `(bar: 20 % at 1,000), ${Math.round(frames)} frames a second (bar: 60)`,
+  );
+  const results = await context.newPage();
+  await results.goto(new URL("/results?view=figures", address).href.replace(/#.*/, ""));
+  await results.waitForSelector("img");
+  const [then, at, since] = [processor(child.pid), await done(), performance.now()];
+  await new Promise((resolve) => setTimeout(resolve, 10_000));
+  const passed = (performance.now() - since) / 1000;
+  console.log(
+    `with its figures open as well, at ${Math.round((((await done()) - at) * 6) / passed)} decisions a second: ` +
+      `${(((processor(child.pid) - then) / passed) * 100).toFixed(1)} % of a core in the server`,
   );
   await context.close();
 }

@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { extname, join, normalize } from "node:path";
 import type { RunHead, SessionPage, Steps } from "../src/lib/api";
+import { csv, figure, standing, SVG, told as told_results } from "./results";
 import { auction, guessing, guessingBeside, long, type Told } from "./told";
 import { decisionOf, headOf, rowsOf, runs } from "./runs";
 
@@ -50,6 +51,11 @@ async function answer(dist: string, request: IncomingMessage, response: ServerRe
   if (url.pathname === "/api/v1/enter") return enter(request, response);
   if (!(request.headers.cookie ?? "").includes("agon=in")) return sendJson(response, 401, { error: "Please sign in." });
   const parts = url.pathname.slice("/api/v1/".length).split("/").map(decodeURIComponent);
+  const name = parts.at(-1) ?? "";
+  if (parts[0] === "results" && /\.(csv|svg)$/.test(name)) {
+    response.setHeader("Content-Type", name.endsWith("svg") ? "image/svg+xml" : "text/csv");
+    return void response.end(name.endsWith("svg") ? SVG : csv(url.searchParams));
+  }
   const value = find(parts, url.searchParams);
   if (value === undefined) return sendJson(response, 404, { error: "There is no such run or session." });
   return sendJson(response, 200, value);
@@ -59,7 +65,9 @@ async function sendFile(dist: string, path: string, response: ServerResponse): P
   const file = extname(path) === "" ? "index.html" : normalize(path);
   try {
     const content = await readFile(join(dist, file));
-    response.writeHead(200, { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream" }).end(content);
+    // As the real server: pages stand at several depths, so that addresses of other files begin at the root.
+    const sent = file === "index.html" ? content.toString().replaceAll('="./', '="/') : content;
+    response.writeHead(200, { "Content-Type": TYPES[extname(file)] ?? "application/octet-stream" }).end(sent);
   } catch {
     response.writeHead(404).end();
   }
@@ -80,6 +88,12 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
 function find(parts: string[], query: URLSearchParams): unknown {
   const [kind, id, what, ...rest] = parts;
   if (kind === "sweeps") return { sweeps: null };
+  if (kind === "results") {
+    if (id === undefined) return standing(query);
+    if (id === "tables" && what !== undefined) return told_results(what, query);
+    if (id === "figures") return figure(query);
+    return page(headOf("trial")!, query);
+  }
   if (kind === "runs" && id === undefined) return { runs };
   if (kind === "runs" && id !== undefined) {
     const head = headOf(id);

@@ -18,6 +18,11 @@ const PAGES = [
   { name: "auction", path: "/sessions/auction-english-0007?at=9", heading: "English auction" },
   { name: "decision", path: `${session}?at=13&decision=0.4`, heading: "Guess the number" },
   { name: "long", path: "/sessions/long-0001?at=29990", heading: "Guess the number" },
+  { name: "results", path: "/results", heading: "Results" },
+  { name: "results-narrowed", path: "/results?run=trial&player=sim-large&where.factor=2%2F3&view=measures", heading: "Results" },
+  { name: "results-figures", path: "/results?view=figures", heading: "Results" },
+  { name: "results-none", path: "/results?player=nobody", heading: "Results" },
+  { name: "results-sessions", path: "/results/sessions?game=guess_the_number&setting=%7B%22factor%22%3A%221%2F2%22%7D&simulated=true", heading: "Sessions" },
   { name: "error", path: "/sessions/unknown", heading: "The session cannot be shown" },
   { name: "none", path: "/nowhere", heading: "Page not found" },
 ];

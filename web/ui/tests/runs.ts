@@ -22,6 +22,7 @@ function guessCells(): Cell[] {
       cells.push({
         cell,
         game: "guess_the_number",
+        axes: { factor, players, rounds: 10 },
         setting: [{ name: "factor", value: factor }, { name: "players", value: players }, { name: "rounds", value: "10" }],
         sessions: 200,
         means: { decision_quality: cell === 7 ? null : 0.31 + ((cell * 37) % 60) / 100, regret: 12 - cell * 0.83, payoff: 40 + cell * 1.7 },
@@ -37,6 +38,7 @@ function auctionCells(): Cell[] {
   return ["english_auction", "first_sealed_auction"].map((game, cell) => ({
     cell,
     game,
+    axes: { budget: 500 },
     setting: [{ name: "budget", value: "500" }],
     sessions: 48,
     means: { decision_quality: 0.6 + cell * 0.1, regret: 3 - cell, payoff: 20 },

@@ -7,9 +7,9 @@ use std::path::Path;
 use agon_figures::Palette;
 use agon_outlets::InLine as _;
 use agon_report::page::{Page, SessionList, details, folded, paragraph, warning};
-use agon_report::plots::{PlotData, for_games};
+use agon_report::plots::{PlotData, PlotSet, for_games};
 use agon_report::tables::LEADERBOARD;
-use agon_report::{Layout, Reports, Session, Tables};
+use agon_report::{Layout, Session, Tables};
 use agon_service_kit::files::read_whole;
 use agon_service_kit::secrets;
 
@@ -29,31 +29,14 @@ const MOST_SHOWN: usize = 20_000;
 pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Result<(), Failure> {
     // Before sessions are read for nothing.
     arguments.overwrite.check(out)?;
-    let reports = Reports::default();
-    let mut plots: Vec<PlotData> = Vec::new();
-    let mut games: Vec<String> = Vec::new();
+    let mut plots = PlotSet::new(for_games).linked();
     let mut sessions = SessionList::default();
     let (mut all, mut simulated) = (0u64, 0u64);
     let gathered = arguments.runs.gather(|session| {
         let record = session.record;
         all += 1;
         simulated += u64::from(record.simulated);
-        if !games.contains(&record.spec.game) {
-            games.push(record.spec.game.clone());
-            // Sessions before this one were of other games, so that these figures have missed none,
-            // unless they take in any game; those are there from the first session on.
-            let known: Vec<&str> = plots.iter().map(PlotData::name).collect();
-            let new = for_games(&[&record.spec.game]);
-            let new: Vec<PlotData> = new
-                .into_iter()
-                .filter(|plot| !known.contains(&plot.name))
-                .map(|plot| PlotData::new(plot).linked())
-                .collect();
-            plots.extend(new);
-        }
-        for one in &mut plots {
-            one.add(&record, &reports);
-        }
+        plots.add(&record);
         sessions.add(&Session::of(&record));
         tables.add(&record, &session.telemetry);
         Ok(())
@@ -135,8 +118,8 @@ fn summary(gathered: &Gathered, all: u64, simulated: u64) -> String {
     parts.join("\n")
 }
 
-fn figures(plots: &[PlotData]) -> String {
-    let shown = plots.iter().filter(|plots| !plots.is_empty());
+fn figures(plots: &PlotSet) -> String {
+    let shown = plots.iter();
     // A player looks the same in all of them.
     let palette = Palette::of(
         shown

@@ -22,6 +22,8 @@ export type Cell = {
   cell: number;
   game: string;
   setting: Fact[];
+  /** The same as axes of the experiment. */
+  axes: Record<string, unknown>;
   sessions: number;
   /** Means over its sessions by measure; null where a measure has no value. */
   means: Record<string, number | null>;

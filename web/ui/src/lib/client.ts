@@ -1,6 +1,8 @@
-// Typed calls to /api/v1. It keeps no answers; a 401 sends the reader to the sign-in page.
+// Typed calls to /api/v1, or in a published site to its files. It keeps no answers; a 401 sends the reader to
+// the sign-in page.
 
 import { access } from "./access.svelte";
+import { fileIn, isSite } from "./place";
 import type { Decision, Run, RunHead, Session, SessionPage, Steps, Sweep, SweepAction } from "./api";
 
 /** A call that failed, with a sentence for the reader. */
@@ -13,7 +15,7 @@ export class CallError extends Error {
   }
 }
 
-type Query = Record<string, string | number | null | undefined>;
+type Query = Record<string, string | number | null | undefined> | [string, string][];
 
 export const listRuns = async (signal: AbortSignal) =>
   (await get<{ runs: Run[] }>(["runs"], {}, signal)).runs;
@@ -67,12 +69,12 @@ export async function enter(token: string): Promise<void> {
   if (!response.ok) throw await failure(response);
 }
 
-async function get<T>(path: string[], query: Query, signal: AbortSignal): Promise<T> {
-  const url = new URL(`/api/v1/${path.map(encodeURIComponent).join("/")}`, location.origin);
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== null && value !== undefined && value !== "") url.searchParams.set(name, String(value));
+export async function get<T>(path: string[], query: Query, signal: AbortSignal): Promise<T> {
+  if (isSite) {
+    const { answer } = await import("./site");
+    return (await answer(path, paramsOf(query), signal)) as T;
   }
-  const response = await call(url, { signal });
+  const response = await call(addressOf(path, query), { signal });
   if (response.status === 401) {
     access.isSignedOut = true;
     throw new CallError(401, "Please sign in.");
@@ -81,7 +83,24 @@ async function get<T>(path: string[], query: Query, signal: AbortSignal): Promis
   return (await response.json()) as T;
 }
 
-async function call(url: URL | string, options: RequestInit): Promise<Response> {
+/** The address of something under /api/v1, or of its file in a site. */
+export function addressOf(path: string[], query: Query): string {
+  const params = paramsOf(query);
+  if (isSite) return fileIn(path, params);
+  const search = params.size === 0 ? "" : `?${params}`;
+  return `/api/v1/${path.map(encodeURIComponent).join("/")}${search}`;
+}
+
+function paramsOf(query: Query): URLSearchParams {
+  if (Array.isArray(query)) return new URLSearchParams(query);
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined && value !== "") params.set(name, String(value));
+  }
+  return params;
+}
+
+async function call(url: string, options: RequestInit): Promise<Response> {
   try {
     return await fetch(url, { ...options, credentials: "same-origin" });
   } catch (error) {

@@ -9,7 +9,7 @@ const GAME = "game";
 export type Axis = { name: string; values: string[] };
 
 /** The settings that differ between cells, the game being one of them. */
-export function varying(cells: Cell[]): Axis[] {
+export function varying(cells: { game: string; setting: Fact[] }[]): Axis[] {
   const values = new Map<string, Set<string>>();
   for (const cell of cells) {
     for (const fact of described(cell)) {

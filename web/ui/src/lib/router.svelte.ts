@@ -1,4 +1,7 @@
-// The address: which page it names and its query, kept with the History API.
+// The address: which page it names and its query, kept with the History API. In a published site both stand
+// behind the hash sign.
+
+import { isSite, link } from "./place";
 
 /** Browsers refuse more than a few changes of the address per second. */
 const REPLACE_AFTER_MS = 200;
@@ -8,10 +11,12 @@ export type Route =
   | { page: "run"; run: string }
   | { page: "session"; session: string }
   | { page: "seat" }
+  | { page: "results" }
+  | { page: "result-sessions" }
   | { page: "none" };
 
 class Router {
-  #url = $state.raw(new URL(location.href));
+  #url = $state.raw(here());
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   path = $derived(this.#url.pathname);
@@ -21,7 +26,10 @@ class Router {
     addEventListener("popstate", () => {
       clearTimeout(this.#timer);
       this.#timer = undefined;
-      this.#url = new URL(location.href);
+      const isOtherPage = here().pathname !== this.#url.pathname;
+      this.#url = here();
+      // Links of a site are followed by the browser, which stays where it is.
+      if (isSite && isOtherPage) scrollTo(0, 0);
     });
     addEventListener("pagehide", () => this.#write());
     document.addEventListener("click", (event) => this.#onClick(event));
@@ -30,7 +38,7 @@ class Router {
   go(href: string): void {
     this.#write();
     const url = new URL(href, location.origin);
-    history.pushState(null, "", url);
+    history.pushState(null, "", written(url));
     const isOtherPage = url.pathname !== this.#url.pathname;
     this.#url = url;
     if (isOtherPage) scrollTo(0, 0);
@@ -52,7 +60,7 @@ class Router {
     if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    history.replaceState(history.state, "", this.#url);
+    history.replaceState(history.state, "", written(this.#url));
   }
 
   #onClick(event: MouseEvent): void {
@@ -68,20 +76,31 @@ class Router {
 
 export const router = new Router();
 
+/** What the address names. */
+function here(): URL {
+  return isSite ? new URL(location.hash.slice(1) || "/", location.origin) : new URL(location.href);
+}
+
+function written(url: URL): URL | string {
+  return isSite ? `#${url.pathname}${url.search}` : url;
+}
+
 export function routeOf(path: string): Route {
   const parts = path.split("/").filter((part) => part !== "");
   const [first, second, ...rest] = parts;
   if (first === undefined) return { page: "runs" };
   if (first === "seat" && rest.length === 0) return { page: "seat" };
+  if (first === "results" && second === undefined) return { page: "results" };
+  if (first === "results" && second === "sessions" && rest.length === 0) return { page: "result-sessions" };
   if (second === undefined || rest.length > 0) return { page: "none" };
   if (first === "runs") return { page: "run", run: decoded(second) };
   if (first === "sessions") return { page: "session", session: decoded(second) };
   return { page: "none" };
 }
 
-export const runPath = (run: string) => `/runs/${encodeURIComponent(run)}`;
+export const runPath = (run: string) => link(`/runs/${encodeURIComponent(run)}`);
 
-export const sessionPath = (session: string) => `/sessions/${encodeURIComponent(session)}`;
+export const sessionPath = (session: string) => link(`/sessions/${encodeURIComponent(session)}`);
 
 function decoded(part: string): string {
   try {

@@ -3,6 +3,7 @@
 
 import { actOn, listSweeps } from "./client";
 import type { Sweep, SweepAction } from "./api";
+import { isSite } from "./place";
 
 const TRY_AGAIN_MS = 3_000;
 
@@ -16,6 +17,8 @@ class Sweeps {
 
   /** Follows the experiments until the returned function is called. */
   follow(): () => void {
+    // Nothing is played in a published site.
+    if (isSite) return () => undefined;
     this.#users += 1;
     if (this.#users === 1) {
       document.addEventListener("visibilitychange", this.#look);

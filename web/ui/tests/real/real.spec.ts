@@ -183,7 +183,15 @@ seats = [{ player = "m", count = 2 }]
     await expect(page.getByText("running", { exact: true })).toBeVisible();
     await page.getByRole("link", { name: "watched" }).first().click();
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("watched");
-    await page.getByRole("link", { name: "Runs" }).click();
+    // Its results grow as sessions come.
+    await page.getByRole("link", { name: "Results" }).click();
+    const counted = page.getByRole("main").getByRole("link", { name: /sessions?$/ });
+    const sessions = async () => Number.parseInt((await counted.textContent()) ?? "", 10);
+    await expect(counted).toBeVisible();
+    const before = await sessions();
+    expect(before).toBeLessThan(100);
+    await expect.poll(sessions).toBeGreaterThan(before);
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Runs" }).click();
     await expect(progress).toHaveAttribute("aria-valuenow", "100", { timeout: 60_000 });
     await expect(page.getByText("done", { exact: true })).toBeVisible();
     expect(await faults(page)).toEqual([]);

@@ -1,0 +1,138 @@
+//! Which sessions a number rests on, as plain data: their game, setting, player and experiment. Rows of
+//! tables and points of figures name theirs, and pages filter by the same. Knows no table and no page.
+
+use std::collections::BTreeMap;
+
+use agon_engine::SessionSpec;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::axes::{LABEL, axes, in_words};
+
+/// Sessions that have all of this in common; what is not said is left open.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Selection {
+    /// Their experiment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<String>,
+    /// Their game.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub game: Option<String>,
+    /// Somebody who sits in them: a player of the experiment, or its model or strategy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub player: Option<String>,
+    /// Exactly these axes of the experiment with their values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setting: Option<BTreeMap<String, Value>>,
+    /// Whether they may have axes beside those that name a model or a label.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loose: bool,
+    /// Whether a simulated model answered in them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<bool>,
+}
+
+impl Selection {
+    /// Sessions of a game.
+    pub fn of_game(game: &str) -> Self {
+        Self {
+            game: Some(game.to_owned()),
+            ..Self::default()
+        }
+    }
+
+    /// Of exactly this setting.
+    #[must_use]
+    pub(crate) fn setting(mut self, axes: &BTreeMap<String, Value>) -> Self {
+        self.setting = Some(axes.clone());
+        self
+    }
+
+    /// Of this setting, whatever models and label.
+    #[must_use]
+    pub(crate) fn loosely(mut self, axes: &BTreeMap<String, Value>) -> Self {
+        (self.setting, self.loose) = (Some(axes.clone()), true);
+        self
+    }
+
+    /// With somebody.
+    #[must_use]
+    pub(crate) fn player(mut self, player: &str) -> Self {
+        self.player = Some(player.to_owned());
+        self
+    }
+
+    /// Answered by simulated models, or by none.
+    #[must_use]
+    pub(crate) fn simulated(mut self, simulated: bool) -> Self {
+        self.simulated = Some(simulated);
+        self
+    }
+
+    /// Whether a session of this is one of them, whoever sits in it.
+    pub fn fits(&self, spec: &SessionSpec, simulated: bool) -> bool {
+        let is = |wanted: &Option<String>, own: &str| {
+            let wanted = wanted.as_deref();
+            wanted.is_none_or(|wanted| wanted == own)
+        };
+        is(&self.experiment, &spec.experiment)
+            && is(&self.game, &spec.game)
+            && self.simulated.is_none_or(|wanted| wanted == simulated)
+            && self.is_in_setting(spec)
+    }
+
+    fn is_in_setting(&self, spec: &SessionSpec) -> bool {
+        let Some(wanted) = &self.setting else {
+            return true;
+        };
+        let may_be_more =
+            |axis: &str| self.loose && (axis == LABEL || axis.rsplit('.').next() == Some("model"));
+        let own = axes(spec).filter(|(axis, _)| wanted.contains_key(*axis) || !may_be_more(axis));
+        own.eq(wanted.iter())
+    }
+}
+
+/// The value of an axis of a session in words, by the last segments of its name; empty without such an
+/// axis.
+pub fn value_of(spec: &SessionSpec, axis: &str) -> String {
+    let suffix = format!(".{axis}");
+    let mut axes = spec.setting.iter();
+    let found = axes.find(|(name, _)| *name == axis || name.ends_with(&suffix));
+    found.map(|(_, value)| in_words(value)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::Table;
+
+    #[test]
+    fn setting_is_exact_unless_models_and_labels_are_left_open() {
+        let played = Table {
+            game: "guess_two_thirds",
+            params: json!({ "rounds": 1 }),
+            setting: json!({ "params.ratio": 0.5, "players.a.model": "m" }),
+            seats: &[("a", &[1.0]), ("b", &[2.0])],
+            repeat: 0,
+        };
+        let spec = played.played().spec;
+        let ratio = || BTreeMap::from([("params.ratio".to_owned(), json!(0.5))]);
+        let game = || Selection::of_game("guess_two_thirds");
+        assert!(!game().setting(&ratio()).fits(&spec, false));
+        assert!(game().loosely(&ratio()).fits(&spec, false));
+        assert!(!game().loosely(&ratio()).simulated(true).fits(&spec, false));
+        assert!(!game().loosely(&BTreeMap::new()).fits(&spec, false));
+        let of_model = |model: &str| {
+            let mut wanted = ratio();
+            wanted.insert("players.a.model".to_owned(), json!(model));
+            wanted
+        };
+        assert!(game().setting(&of_model("m")).fits(&spec, false));
+        assert!(!game().loosely(&of_model("other")).fits(&spec, false));
+        assert!(!Selection::of_game("pirate").fits(&spec, false));
+        assert_eq!(value_of(&spec, "ratio"), "0.5");
+        assert_eq!(value_of(&spec, "rounds"), "");
+    }
+}

@@ -1,0 +1,108 @@
+// Results as the server answers them, and the filters that stand in the address.
+
+import type { SessionPage } from "./api";
+import { addressOf, get } from "./client";
+import { link } from "./place";
+
+/** Sessions that have all of this in common. */
+export type Selection = {
+  experiment?: string;
+  game?: string;
+  player?: string;
+  setting?: Record<string, unknown>;
+  loose?: boolean;
+  simulated?: boolean;
+};
+
+export type Bar = { value: number; interval?: [number, number] };
+
+export type ResultTable = {
+  columns: { name: string; is_number: boolean }[];
+  rows: { cells: string[]; sessions?: Selection; bar?: Bar }[];
+};
+
+export type Block = { block: "sentence"; text: string } | ({ block: "table" } & ResultTable);
+
+export type Part = { name: string; title: string };
+
+export type FigureHead = { name: string; about: string; source: string };
+
+export type Choices = {
+  runs: { run: string; experiment: string }[];
+  games: string[];
+  players: string[];
+  axes: Record<string, string[]>;
+};
+
+export type Standing = {
+  /** Sessions that are in the results. */
+  counted: number;
+  /** Sessions that are known and fit. */
+  total: number;
+  simulated: number;
+  parts: Part[];
+  /** Published tables that there are. */
+  published: Part[];
+  figures: FigureHead[];
+  choices: Choices;
+  notes: string[];
+};
+
+export type Told = { counted: number; blocks: Block[] };
+
+export type FigureTold = { counted: number; title: string; caption: string; points: ResultTable };
+
+/** Which sessions, as names and values; a name may stand there several times. */
+export type Filters = [string, string][];
+
+const NAMES = ["run", "game", "player", "experiment", "setting", "loose", "simulated"];
+
+/** Before the name of an axis. */
+export const AXIS = "where.";
+
+/** The filters of an address, in a fixed order. */
+export function filtersOf(query: URLSearchParams): Filters {
+  const all = [...query].filter(([name, value]) => value !== "" && (NAMES.includes(name) || name.startsWith(AXIS)));
+  return all.sort(([one], [other]) => one.localeCompare(other));
+}
+
+/** The filters of a row's sessions among those of the page. */
+export function narrowed(filters: Filters, selection: Selection): Filters {
+  const own: Filters = [];
+  if (selection.experiment !== undefined) own.push(["experiment", selection.experiment]);
+  if (selection.game !== undefined) own.push(["game", selection.game]);
+  if (selection.setting !== undefined) own.push(["setting", JSON.stringify(selection.setting)]);
+  if (selection.loose) own.push(["loose", "true"]);
+  if (selection.simulated !== undefined) own.push(["simulated", String(selection.simulated)]);
+  const kept = filters.filter(([name]) => !own.some(([taken]) => taken === name));
+  if (selection.player !== undefined) own.push(["player", selection.player]);
+  const isNew = ([name, value]: [string, string]) => !kept.some((one) => one[0] === name && one[1] === value);
+  return [...kept, ...own.filter(isNew)];
+}
+
+export const queryOf = (filters: Filters) => (filters.length === 0 ? "" : `?${new URLSearchParams(filters)}`);
+
+/** The page that lists the sessions of these filters. */
+export const sessionsPath = (filters: Filters) => link(`/results/sessions${queryOf(filters)}`);
+
+export const readStanding = (filters: Filters, signal: AbortSignal) => get<Standing>(["results"], filters, signal);
+
+export const readPart = (part: string, filters: Filters, signal: AbortSignal) =>
+  get<Told>(["results", "tables", part], filters, signal);
+
+export const readFigure = (name: string, filters: Filters, signal: AbortSignal) =>
+  get<FigureTold>(["results", "figures", name], filters, signal);
+
+export const listResultSessions = (filters: Filters, cursor: string | null, count: number, signal: AbortSignal) => {
+  const page: Filters = [["count", String(count)]];
+  if (cursor !== null) page.push(["cursor", cursor]);
+  return get<SessionPage>(["results", "sessions"], [...filters, ...page], signal);
+};
+
+/** The address of a table as CSV, by its number in its part. */
+export const tableFile = (part: string, table: number, filters: Filters) =>
+  addressOf(["results", "tables", part, `${table}.csv`], filters);
+
+/** The address of a figure as a file. */
+export const figureFile = (name: string, file: "figure.svg" | "dark.svg" | "figure.csv", filters: Filters) =>
+  addressOf(["results", "figures", name, file], filters);
