@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use agon_engine::SessionSpec;
 use agon_engine::record::StoredRecord;
 use agon_outlets::InLine as _;
+use agon_report::leaderboard::names_in;
 use agon_report::selection::value_of;
 use agon_report::session::Telemetry;
 use agon_service_kit::files::read_whole;
@@ -24,6 +25,9 @@ use crate::role::DataArguments;
 use crate::run_folder::{Account, DOCUMENT, MOST_BESIDE_BYTES, history, records};
 use crate::storage;
 
+/// What `--where` calls somebody who sits in a session.
+const PLAYER: &str = "player";
+
 /// Which runs.
 #[derive(Debug, clap::Args)]
 pub struct RunArguments {
@@ -34,7 +38,8 @@ pub struct RunArguments {
     #[command(flatten)]
     data: DataArguments,
     /// Only sessions whose setting has this value of an axis, by the last segments of its name; an
-    /// empty value means sessions without the axis. May be given several times
+    /// empty value means sessions without the axis. Also game=NAME, and player=NAME for sessions in
+    /// which a player, model or strategy sits. May be given several times
     #[arg(long = "where", value_name = "AXIS=VALUE")]
     filters: Vec<String>,
 }
@@ -123,7 +128,8 @@ impl Filter {
     }
 
     fn fits(&self, spec: &SessionSpec) -> bool {
-        value_of(spec, &self.axis) == self.value
+        let is_value = value_of(spec, &self.axis) == self.value;
+        is_value || self.axis == PLAYER && names_in(&spec.seats).contains(&self.value)
     }
 }
 

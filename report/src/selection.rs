@@ -92,13 +92,20 @@ impl Selection {
     }
 }
 
-/// The value of an axis of a session in words, by the last segments of its name; empty without such an
-/// axis.
+/// What a filter calls the game, as if it were an axis of every experiment.
+const GAME: &str = "game";
+
+/// The value of an axis of a session in words, by the last segments of its name, or its game; empty without
+/// such an axis.
 pub fn value_of(spec: &SessionSpec, axis: &str) -> String {
     let suffix = format!(".{axis}");
     let mut axes = spec.setting.iter();
     let found = axes.find(|(name, _)| *name == axis || name.ends_with(&suffix));
-    found.map(|(_, value)| in_words(value)).unwrap_or_default()
+    match found {
+        Some((_, value)) => in_words(value),
+        None if axis == GAME => spec.game.clone(),
+        None => String::new(),
+    }
 }
 
 #[cfg(test)]
@@ -133,6 +140,7 @@ mod tests {
         assert!(!game().loosely(&of_model("other")).fits(&spec, false));
         assert!(!Selection::of_game("pirate").fits(&spec, false));
         assert_eq!(value_of(&spec, "ratio"), "0.5");
+        assert_eq!(value_of(&spec, "game"), "guess_two_thirds");
         assert_eq!(value_of(&spec, "rounds"), "");
     }
 }

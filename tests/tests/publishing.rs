@@ -250,6 +250,21 @@ fn site_has_the_numbers_of_the_command_line() {
 }
 
 #[test]
+fn command_line_chooses_sessions_as_pages_do() {
+    let stand = Stand::hostile();
+    let out = stand.place("out");
+    for (filter, code) in [
+        ("game=divide_dollar", 0),
+        ("game=pirate", 2),
+        ("player=subject", 0),
+        ("player=any", 0),
+        ("player=nobody", 2),
+    ] {
+        let _ = run(&["report", &out, "--where", filter]).expect_code(code);
+    }
+}
+
+#[test]
 fn hostile_text_stays_text_and_nothing_of_the_machine_is_told() {
     let stand = Stand::hostile();
     let _ = stand.publish("site", &[]).expect_code(0);

@@ -38,6 +38,11 @@ pub(crate) async fn beside<T: Send + 'static>(
     })
 }
 
+/// Goes on with a task on the same threads; nobody waits for its end.
+pub(crate) fn go_on_beside(task: impl Future<Output = ()> + Send + 'static) {
+    PAGES.handle().spawn(task);
+}
+
 /// Every call of a session's models, by seat and index, as JSON.
 pub type Calls = Vec<Value>;
 

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use self::fold::Fold;
 use crate::index::Choices;
-use crate::library::{Library, beside};
+use crate::library::{Library, beside, go_on_beside};
 use crate::refusal::Refusal;
 use crate::wanted::Wanted;
 
@@ -244,7 +244,7 @@ impl Results {
             std::mem::replace(&mut looked.1, true)
         };
         if !is_reading {
-            tokio::spawn(read(Arc::clone(library), Arc::clone(&kept)));
+            go_on_beside(read(Arc::clone(library), Arc::clone(&kept)));
         }
         kept
     }
