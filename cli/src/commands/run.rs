@@ -89,8 +89,9 @@ pub struct Run {
     /// Show no progress
     #[arg(long, short, help_heading = RUNNING)]
     quiet: bool,
-    /// Serve pages on this machine that show the run while it lasts; their address is printed. For a
-    /// cluster: `agon view --coordinator URL`
+    /// Serve pages on this machine that show the run while it lasts; their address is printed, and a
+    /// link for each human seat, at which somebody plays in a browser. For a cluster: `agon view
+    /// --coordinator URL`
     #[arg(long, value_name = "ADDRESS", help_heading = RUNNING, num_args = 0..=1,
           default_missing_value = viewing::LISTEN, conflicts_with = "coordinator")]
     web: Option<String>,

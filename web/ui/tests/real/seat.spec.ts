@@ -120,6 +120,7 @@ async function sitDown(page: Page, link: string): Promise<void> {
   await page.getByRole("button", { name: "Take part" }).click();
   await expect(heading(page, "Instructions")).toBeVisible();
   await page.getByRole("button", { name: "Continue" }).click();
+  await expect(heading(page, "Instructions")).toBeHidden();
 }
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { level: 1, name });
@@ -559,7 +560,7 @@ test("when time is up the stand-in answers, and the page says so and goes on", a
   const stand = new Stand();
   try {
     const settings = `deadline = "4s"\nstand_in = "equilibrium"`;
-    const toml = experiment("late", "guess_two_thirds", "{ rounds = 3 }", [{ name: "ann", settings }], "random", 2);
+    const toml = experiment("late", "guess_two_thirds", "{ rounds = 6 }", [{ name: "ann", settings }], "random", 2);
     const { found, ended } = await seated(stand, toml, ["ann"]);
     await sitDown(page, found[0] ?? "");
     await expect(turn(page)).toBeVisible();
