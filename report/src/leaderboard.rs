@@ -14,8 +14,8 @@ use crate::basis::{Basis, explained};
 use crate::layout::Layout;
 use crate::published::titled;
 use crate::ranking;
-use crate::selection::Selection;
-use crate::session::Session;
+use crate::selection::{Selection, models_in};
+use crate::session::{Session, players_in};
 use crate::statistics::aggregate::{FEWEST, interquartile_mean, interquartile_mean_interval};
 use crate::statistics::mean_interval::{CAVEAT, METHOD};
 use crate::statistics::{Interval, mean_interval};
@@ -411,13 +411,14 @@ pub(crate) fn players_of(seats: &[PlayerSpec]) -> String {
     names.join(" + ")
 }
 
-/// What somebody who sits in a session may be called in results: names of players, their models or
-/// strategies, and all of these together.
+/// What those who sit in a session may be called in results: names of players, their models or strategies, and
+/// all of them together in the words of each table.
 pub fn names_in(seats: &[PlayerSpec]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let each = seats.iter();
     let each = each.flat_map(|seat| [seat.name.clone(), player_of(seat, seats)]);
-    for name in each.chain([players_of(seats)]) {
+    let together = [players_of(seats), players_in(seats), models_in(seats)];
+    for name in each.chain(together).filter(|name| !name.is_empty()) {
         if !names.contains(&name) {
             names.push(name);
         }

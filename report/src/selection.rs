@@ -1,9 +1,10 @@
 //! Which sessions a number rests on, as plain data: their game, setting, player and experiment. Rows of
 //! tables and points of figures name theirs, and pages filter by the same. Knows no table and no page.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use agon_engine::SessionSpec;
+use agon_engine::{PlayerSpec, SessionSpec};
+use agon_outlets::line;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -18,9 +19,9 @@ pub struct Selection {
     /// Their game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub game: Option<String>,
-    /// Somebody who sits in them: a player of the experiment, or its model or strategy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub player: Option<String>,
+    /// Everybody here sits in them: players of the experiment, models or strategies, or all seats in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub players: Vec<String>,
     /// Exactly these axes of the experiment with their values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setting: Option<BTreeMap<String, Value>>,
@@ -58,7 +59,9 @@ impl Selection {
     /// With somebody.
     #[must_use]
     pub(crate) fn player(mut self, player: &str) -> Self {
-        self.player = Some(player.to_owned());
+        if !player.is_empty() {
+            self.players.push(player.to_owned());
+        }
         self
     }
 
@@ -90,6 +93,22 @@ impl Selection {
         let own = axes(spec).filter(|(axis, _)| wanted.contains_key(*axis) || !may_be_more(axis));
         own.eq(wanted.iter())
     }
+}
+
+/// Which models sit on these seats, in words: `alice gpt-4o, bob gpt-4o-mini`; empty without any.
+pub(crate) fn models_in(seats: &[PlayerSpec]) -> String {
+    let models: BTreeSet<String> = seats
+        .iter()
+        .filter_map(|player| {
+            let model = player.settings.get("model")?.as_str()?;
+            Some(match model == player.name {
+                true => line(model).to_string(),
+                false => format!("{} {}", player.name, line(model)),
+            })
+        })
+        .collect();
+    let models: Vec<String> = models.into_iter().collect();
+    models.join(", ")
 }
 
 /// What a filter calls the game, as if it were an axis of every experiment.

@@ -261,7 +261,7 @@ impl Session {
     /// Who sits there, in words: `9 x subject (gpt-4o), 1 x free_rider`. Players
     /// in order of their first seat.
     pub fn players(&self) -> String {
-        in_words(self.spec.seats.iter())
+        players_in(&self.spec.seats)
     }
 
     /// The seats of one player, in the same words.
@@ -280,6 +280,11 @@ pub(crate) fn cluster_of(session: &str, spec: &SessionSpec) -> String {
     let mut first = spec.clone();
     first.luck.place = 0;
     first.id().to_string()
+}
+
+/// As [`Session::players`], of these seats.
+pub(crate) fn players_in(seats: &[PlayerSpec]) -> String {
+    in_words(seats.iter())
 }
 
 /// Who sits on these seats.

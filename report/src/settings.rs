@@ -5,13 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use agon_engine::record::StoredRecord;
-use agon_outlets::line;
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::axes::{AxisNames, LABEL, axes_of, in_words};
 use crate::basis::{Basis, Note};
 use crate::observation::SessionObservations;
+use crate::selection::models_in;
 
 /// What every report says of a setting.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -194,16 +194,5 @@ impl<T> BySetting<T> {
 /// Which models play in a session, in words (`alice gpt-4o, bob gpt-4o-mini`), and whether any of
 /// them is simulated. Experiments vary everything else along axes.
 fn played_by(record: &StoredRecord) -> (String, bool) {
-    let seats = record.spec.seats.iter();
-    let models: BTreeSet<String> = seats
-        .filter_map(|player| {
-            let model = player.settings.get("model")?.as_str()?;
-            Some(match model == player.name {
-                true => line(model).to_string(),
-                false => format!("{} {}", player.name, line(model)),
-            })
-        })
-        .collect();
-    let models: Vec<String> = models.into_iter().collect();
-    (models.join(", "), record.simulated)
+    (models_in(&record.spec.seats), record.simulated)
 }

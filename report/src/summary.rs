@@ -44,6 +44,8 @@ struct Setting {
     game: String,
     axes: Axes,
     simulated: bool,
+    /// Who sits there, in words.
+    seats: String,
     sessions: u64,
     fouls: u64,
     forfeits: u64,
@@ -129,6 +131,7 @@ impl Summary {
                 game: session.spec.game.clone(),
                 axes,
                 simulated,
+                seats: session.players(),
                 ..Setting::default()
             });
         }
@@ -159,7 +162,7 @@ impl Summary {
             let setting = self.names.join(row.axes.iter());
             for (cells, player) in row.cells(setting, &shown) {
                 let sessions = Selection::of_game(&row.game).setting(&row.axes);
-                let sessions = sessions.simulated(row.simulated);
+                let sessions = sessions.simulated(row.simulated).player(&row.seats);
                 table.row_with(
                     cells,
                     Beside::of(match player {

@@ -77,9 +77,9 @@ impl Line {
 
     /// The sessions that it rests on.
     fn beside(&self, head: &SettingHead) -> Beside {
-        let (_, simulated) = head.played_by;
+        let (models, simulated) = &head.played_by;
         let of_setting = Selection::of_game(&head.game).setting(&head.axes);
-        let sessions = of_setting.simulated(simulated);
+        let sessions = of_setting.simulated(*simulated).player(models);
         Beside::of(match &self.of {
             Of::Players(players) if players.len() == 1 => sessions.player(&players[0]),
             _ => sessions,

@@ -44,7 +44,7 @@ function players(query: URLSearchParams): ResultTable {
   const n = total(query);
   const row = (player: string, mean: number, half: number | null) => ({
     cells: ["1–2", player, mean.toFixed(2), half === null ? "-" : `${(mean - half).toFixed(2)} to ${(mean + half).toFixed(2)}`, String(n)],
-    sessions: { game: "guess_the_number", player, setting: { factor: "1/2" }, simulated: true },
+    sessions: { game: "guess_the_number", players: [player], setting: { factor: "1/2" }, simulated: true },
     bar: { value: mean, interval: half === null ? undefined : ([mean - half, mean + half] as [number, number]) },
   });
   return {

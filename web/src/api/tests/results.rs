@@ -79,6 +79,36 @@ impl Stand {
         String::from_utf8(bytes.to_vec()).unwrap()
     }
 
+    /// Asserts that the sessions that each row of the measures names are as many as it says; how many rows.
+    async fn rows_name_as_many_sessions_as_they_say(&self) -> usize {
+        let told = self.results("/tables/measures").await;
+        let table = &told["blocks"][0];
+        let columns = table["columns"].as_array().unwrap().iter();
+        let n = columns
+            .map(|column| &column["name"])
+            .position(|name| name == "n")
+            .unwrap();
+        let rows = table["rows"].as_array().unwrap();
+        for row in rows {
+            let sessions = &row["sessions"];
+            let setting = sessions["setting"].to_string();
+            let setting = setting
+                .replace('"', "%22")
+                .replace('{', "%7B")
+                .replace('}', "%7D");
+            let players = sessions["players"].as_array().unwrap().iter();
+            let players = players.map(|player| player.as_str().unwrap().replace(' ', "%20"));
+            let players: String = players.map(|player| format!("&player={player}")).collect();
+            let query = format!(
+                "/sessions?game={}{players}&simulated=false&setting={setting}",
+                sessions["game"].as_str().unwrap(),
+            );
+            let total = self.results(&query).await["total"].to_string();
+            assert_eq!(row["cells"][n], json!(total), "{row}");
+        }
+        rows.len()
+    }
+
     /// Waits until so many sessions are counted.
     async fn counted(&self, query: &str, sessions: u64) -> Value {
         let standing = async {
@@ -150,34 +180,19 @@ async fn filters_leave_the_sessions_that_fit_and_rows_name_theirs() {
     let told = stand.results("/tables/measures?where.ratio=0.7").await;
     let shown = cells(told["blocks"].as_array().unwrap());
     assert_eq!(shown, cells_of_markdown(&own.render(Layout::Markdown)));
-    // The sessions of a row are as many as it says.
     stand.counted("", 5).await;
-    let told = stand.results("/tables/measures").await;
-    let table = &told["blocks"][0];
-    let columns = table["columns"].as_array().unwrap().iter();
-    let n = columns
-        .map(|column| &column["name"])
-        .position(|name| name == "n")
-        .unwrap();
-    let rows = table["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 6);
-    for row in rows {
-        let sessions = &row["sessions"];
-        let setting = sessions["setting"].to_string();
-        let setting = setting
-            .replace('"', "%22")
-            .replace('{', "%7B")
-            .replace('}', "%7D");
-        let query = format!(
-            "/sessions?game={}&player={}&simulated=false&setting={setting}",
-            sessions["game"].as_str().unwrap(),
-            sessions["player"].as_str().unwrap_or_default(),
-        );
-        let total = stand.results(&query).await["total"].to_string();
-        assert_eq!(row["cells"][n], json!(total), "{row}");
-    }
+    assert_eq!(stand.rows_name_as_many_sessions_as_they_say().await, 6);
     let wrong = stand.ask_results("?setting=%7B").await;
     assert_eq!(wrong.status(), StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn rows_of_other_players_in_the_same_setting_have_sessions_of_their_own() {
+    let others = line(0.5, 7).replace("alice", "carol");
+    let lines = [line(0.5, 0), line(0.5, 1), others];
+    let stand = Stand::of(&lines, 3);
+    stand.counted("", 3).await;
+    assert_eq!(stand.rows_name_as_many_sessions_as_they_say().await, 6);
 }
 
 #[tokio::test]

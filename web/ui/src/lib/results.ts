@@ -8,7 +8,7 @@ import { link } from "./place";
 export type Selection = {
   experiment?: string;
   game?: string;
-  player?: string;
+  players?: string[];
   setting?: Record<string, unknown>;
   loose?: boolean;
   simulated?: boolean;
@@ -75,7 +75,7 @@ export function narrowed(filters: Filters, selection: Selection): Filters {
   if (selection.loose) own.push(["loose", "true"]);
   if (selection.simulated !== undefined) own.push(["simulated", String(selection.simulated)]);
   const kept = filters.filter(([name]) => !own.some(([taken]) => taken === name));
-  if (selection.player !== undefined) own.push(["player", selection.player]);
+  for (const player of selection.players ?? []) own.push(["player", player]);
   const isNew = ([name, value]: [string, string]) => !kept.some((one) => one[0] === name && one[1] === value);
   return [...kept, ...own.filter(isNew)];
 }
