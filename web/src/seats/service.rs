@@ -70,11 +70,7 @@ impl Seats {
     pub async fn everybody_ready(&self, experiment: &str) {
         let began = Instant::now();
         while began.elapsed() < self.people.lobby_waits() {
-            let standing = self.standing(experiment);
-            let book = self.keeper.read().ok();
-            let seats = book.as_ref().map(|book| book.seats(experiment, now()));
-            let are_ready = seats.is_some_and(|seats| self.are_ready(&seats));
-            if are_ready || standing != Standing::NotBegun {
+            if self.are_ready(experiment) || self.standing(experiment) != Standing::NotBegun {
                 return;
             }
             tokio::time::sleep(LOOK_EVERY).await;
@@ -100,12 +96,19 @@ impl Seats {
         }
     }
 
-    fn are_ready(&self, seats: &[&Invitation]) -> bool {
+    /// Whether everybody who was invited is at their page and ready.
+    pub(super) fn are_ready(&self, experiment: &str) -> bool {
+        let Ok(book) = self.keeper.read() else {
+            return false;
+        };
+        let seats = book.seats(experiment, now());
         let alone = seats.len() == 1;
         !seats.is_empty()
             && seats.iter().all(|seat| {
                 let claim = seat.claim.as_ref().filter(|claim| !claim.left);
-                claim.is_some_and(|claim| self.course(claim, alone).is_ready())
+                let is_ready = claim.is_some_and(|claim| self.course(claim, alone).is_ready());
+                // Who has closed their page since is waited for again.
+                is_ready && self.presence.is_here(&seat.id)
             })
     }
 
@@ -271,7 +274,7 @@ impl Seats {
         let own = people.iter().find(|one| one.you);
         LobbyState {
             asks_ready: own.is_some_and(|own| !own.ready),
-            all_ready: people.iter().all(|one| one.ready),
+            all_ready: people.iter().all(|one| one.ready && one.here),
             people,
         }
     }

@@ -582,34 +582,33 @@ async fn nobody_plays_who_has_not_agreed_and_understood_and_right_answers_are_no
 }
 
 #[tokio::test]
-async fn game_waits_until_everybody_is_ready_and_for_nobody_who_left() {
+async fn game_waits_until_everybody_is_ready_and_for_whoever_has_left() {
     let stand = Stand::new(People::default());
+    assert!(!stand.seats.are_ready("x"), "nobody was invited");
     let ann = stand.seated("ann").await;
+    // Somebody who plays alone waits for nobody.
+    assert!(stand.seats.are_ready("x"));
+    let bob = stand.invite("bob", FAR);
+    assert!(!stand.seats.are_ready("x"), "bob has not come");
+    let revoke = &mut |book: &mut Book| assert!(book.revoke(&bob.id));
+    stand.keeper.change(revoke).unwrap();
     let bob = stand.seated("bob").await;
-    let ready = || {
-        let book = stand.keeper.read().unwrap();
-        let seats = book.seats("x", 1);
-        let ready = seats
-            .iter()
-            .filter(|seat| seat.claim.as_ref().is_some_and(|one| one.ready));
-        ready.count()
-    };
-    let _ = stand.post(&ann, "ready", json!({ "ready": true })).await;
-    let _ = stand.post(&bob, "ready", json!({ "ready": true })).await;
-    assert_eq!(ready(), 2);
+    let ready = json!({ "ready": true });
+    let _ = stand.post(&ann, "ready", ready.clone()).await;
+    assert!(!stand.seats.are_ready("x"), "bob is not ready");
+    let _ = stand.post(&bob, "ready", ready.clone()).await;
+    assert!(stand.seats.are_ready("x"));
     let _ = stand.post(&ann, "leave", json!({})).await;
-    assert_eq!(ready(), 1);
-    let (status, _) = stand.post(&ann, "ready", json!({ "ready": true })).await;
+    assert!(!stand.seats.are_ready("x"), "ann has left");
+    let (status, _) = stand.post(&ann, "ready", ready.clone()).await;
     assert_eq!(status, StatusCode::CONFLICT);
     let (_, told) = stand.state(&ann).await;
     assert!(told.contains("\"stage\":\"left\""), "{told}");
-    assert_eq!(
-        stand.post(&ann, "return", json!({})).await.0,
-        StatusCode::NO_CONTENT
-    );
-    let _ = stand.post(&ann, "ready", json!({ "ready": true })).await;
-    stand.seats.everybody_ready("x").await;
-    assert_eq!(ready(), 2);
+    let (status, _) = stand.post(&ann, "return", json!({})).await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    assert!(!stand.seats.are_ready("x"), "ann is back and not ready yet");
+    let _ = stand.post(&ann, "ready", ready).await;
+    assert!(stand.seats.are_ready("x"));
 }
 
 #[tokio::test]
