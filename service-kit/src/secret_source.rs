@@ -10,9 +10,9 @@ use agon_outlets::InLine as _;
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use crate::config::discreet::{LONGEST_VALUE, is_random_word};
+use crate::config::discreet::LONGEST_VALUE;
 use crate::files::read_whole;
-use crate::secrets::{self, without_what_looks_like_keys};
+use crate::secrets::{self, is_random_word, without_what_looks_like_keys};
 
 /// Keys have some hundred characters, tokens of clouds some thousand.
 const MOST_BYTES: u64 = 1 << 16;

@@ -13,9 +13,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use aho_corasick::AhoCorasick;
 
-use crate::config::discreet::{is_random_word, is_secret_name};
-
-pub use shapes::without_what_looks_like_keys;
+pub use shapes::{is_of_word, is_random_word, is_secret_name, without_what_looks_like_keys};
 
 /// What stands in a secret's place.
 pub const INSTEAD: &str = "[key]";

@@ -103,13 +103,8 @@ impl OwnerHandle {
     }
 
     /// Begins nothing more of an experiment.
-    pub async fn pause(&self, name: String, reason: String) -> Answer<()> {
-        self.ask(|reply| Message::Pause {
-            name,
-            reason,
-            reply,
-        })
-        .await
+    pub async fn pause(&self, name: String, why: String) -> Answer<()> {
+        self.ask(|reply| Message::Pause { name, why, reply }).await
     }
 
     /// Tries sessions again that were set aside.

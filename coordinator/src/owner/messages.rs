@@ -131,7 +131,7 @@ pub enum Message {
     /// The same.
     Pause {
         name: String,
-        reason: String,
+        why: String,
         reply: Reply<()>,
     },
     /// The same; positions, or all that were set aside.

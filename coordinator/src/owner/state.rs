@@ -156,12 +156,8 @@ impl OwnerState {
                 let answer = self.queue.cancel(&name, now);
                 self.answer(reply, answer);
             }
-            Message::Pause {
-                name,
-                reason,
-                reply,
-            } => {
-                let answer = self.queue.pause_by_hand(&name, &reason);
+            Message::Pause { name, why, reply } => {
+                let answer = self.queue.pause_by_hand(&name, &why);
                 self.answer(reply, answer);
             }
             Message::Retry {

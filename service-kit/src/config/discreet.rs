@@ -5,7 +5,7 @@
 use agon_outlets::line;
 
 use super::ConfigError;
-use crate::secrets::without_what_looks_like_keys;
+use crate::secrets::{is_of_word, is_random_word, is_secret_name, without_what_looks_like_keys};
 
 /// A longer value is not repeated: it may be a secret, and where it stands is said anyway.
 pub const LONGEST_VALUE: usize = 20;
@@ -41,59 +41,6 @@ fn without_value(message: &str) -> String {
     let end = message.rfind(", expected").filter(|end| *end > start);
     let end = end.unwrap_or(message.len());
     format!("{}{}", message[..start].trim_end(), &message[end..])
-}
-
-/// What names of fields that hold secrets are made of, in any file of anybody.
-const SECRET_NAMES: [&str; 10] = [
-    "apikey",
-    "token",
-    "secret",
-    "passw",
-    "passphrase",
-    "credential",
-    "authorization",
-    "bearer",
-    "keyfile",
-    "accesskey",
-];
-
-/// Whole words of such names.
-const SECRET_WORDS: [&str; 6] = ["key", "keys", "pwd", "pass", "auth", "tokens"];
-
-/// What tokens of models are counted in.
-const COUNTED: [&str; 2] = ["max", "memory"];
-
-/// Whether whatever stands behind a field of this name is likely to be a secret: `api_key`, `"x-api-key"`,
-/// `tokens`, but not `max_tokens`.
-pub fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    let parts = name.split(|letter: char| !letter.is_ascii_alphabetic());
-    let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
-    if parts.iter().any(|part| COUNTED.contains(part)) {
-        return false;
-    }
-    let joined = parts.concat();
-    SECRET_NAMES.iter().any(|known| joined.contains(known))
-        || parts.iter().any(|part| SECRET_WORDS.contains(part))
-        || joined.ends_with("key")
-}
-
-/// Random words of keys are longer than this.
-const LONGEST_WORD: usize = 15;
-
-/// Whether a text is one word as generators of keys make them: long, without the dots and slashes of
-/// names and paths, with small letters, capitals and digits.
-pub fn is_random_word(text: &str) -> bool {
-    let has = |kind: fn(&u8) -> bool| text.as_bytes().iter().any(kind);
-    text.len() > LONGEST_WORD
-        && text.bytes().all(is_of_word)
-        && has(u8::is_ascii_lowercase)
-        && has(u8::is_ascii_uppercase)
-        && has(u8::is_ascii_digit)
-}
-
-fn is_of_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"_-+=~".contains(&byte)
 }
 
 /// A line with an asterisk for every character of its random words.
