@@ -2152,7 +2152,7 @@ pub mod experiment_service_client {
             self.inner.unary(req, path, codec).await
         }
         /// Nothing more of an experiment begins until it is resumed; what is being played
-        /// is played to its end. Safe to repeat: the last reason stays. NOT_FOUND when
+        /// is played to its end. Safe to repeat: the last reason is the one that is told. NOT_FOUND when
         /// there is no such experiment, FAILED_PRECONDITION when nothing of it is left to play.
         pub async fn pause_experiment(
             &mut self,
@@ -2379,7 +2379,7 @@ pub mod experiment_service_server {
             tonic::Status,
         >;
         /// Nothing more of an experiment begins until it is resumed; what is being played
-        /// is played to its end. Safe to repeat: the last reason stays. NOT_FOUND when
+        /// is played to its end. Safe to repeat: the last reason is the one that is told. NOT_FOUND when
         /// there is no such experiment, FAILED_PRECONDITION when nothing of it is left to play.
         async fn pause_experiment(
             &self,
