@@ -7,6 +7,7 @@
 mod reserve;
 mod writer;
 
+use std::error::Error;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -248,6 +249,14 @@ impl Ledger for EmbeddedLedger {
             find(connection, &place)
         });
         let text = found.await?;
+        // Whoever finds nothing will ask a model, whose answer has to be recorded.
+        let trouble = self.troubled.borrow().clone().filter(|_| text.is_none());
+        if let Some(reason) = trouble {
+            return Err(StoreError::File {
+                operation: "record further answers",
+                source: Arc::from(Box::<dyn Error + Send + Sync>::from(reason)),
+            });
+        }
         text.map(|text| read_decision(address, &text)).transpose()
     }
 

@@ -15,7 +15,10 @@ impl Fold for Criteria {
     fn see(&mut self, event: &Seen<'_>) {
         match event.kind() {
             "criterion_opened" => self.0.push(Criterion {
-                name: event.text("criterion").unwrap_or_default(),
+                name: event
+                    .text("criterion")
+                    .unwrap_or_default()
+                    .replace('_', " "),
                 marks: Vec::new(),
             }),
             "round_result" => {

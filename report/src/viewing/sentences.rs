@@ -46,6 +46,10 @@ impl Sentences<'_> {
             "shot" => self.shot(event),
             "proposal" => self.proposal(event),
             "vote_result" => self.vote(event),
+            "criterion_opened" => {
+                let criterion = event.text("criterion")?.replace('_', " ");
+                Some(format!("The judges are asked about {criterion}."))
+            }
             "day_opened" => {
                 let (supply, living) = (event.number("supply")?, event.seats("living").len());
                 let (day, supply) = (event.round(), number(supply));
