@@ -216,7 +216,7 @@ fn played(folder: &Path) -> Vec<(&'static str, Vec<u8>)> {
     claim["spec"]["params"]["rounds"] = 10_000.into();
     claim["spec"]["params"]["players"] = 1_000.into();
     claim["spec"]["seats"] = vec![seat; 1_000].into();
-    let items: String = (0..100)
+    let items: String = (0..45)
         .map(|item| format!("{{ name = \"i{item}\", starting_price = 1000, true_value = 9000 }}, "))
         .collect();
     let auction = format!("budget = 100000000, minimum_increase_percent = 1, items = [{items}]");
@@ -230,7 +230,7 @@ fn played(folder: &Path) -> Vec<(&'static str, Vec<u8>)> {
             played(
                 "guess_to_survive",
                 "mono_trend",
-                13,
+                10,
                 "rounds = 10000, health = 1000000",
             ),
         ),
@@ -240,7 +240,7 @@ fn played(folder: &Path) -> Vec<(&'static str, Vec<u8>)> {
                 "water_allocation",
                 "random",
                 100,
-                "rounds = 700, supply_min = 10000, supply_max = 10000",
+                "rounds = 600, supply_min = 10000, supply_max = 10000",
             ),
         ),
         (
