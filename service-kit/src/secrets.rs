@@ -81,9 +81,14 @@ pub fn keep_address(address: &str) -> String {
     shown_address(address)
 }
 
-/// Registers what of an argument or of a variable is a secret by its form: user and password of an address,
-/// and what stands behind the name of a secret (`--set api_key=...`, `?token=...`).
+/// Registers what of an argument is a secret by its form: user and password of an address, and what
+/// stands behind the name of a secret (`--set api_key=...`, `?token=...`). Behind a flag of ours stands
+/// where a secret is found (`--key-env=...`), which is none.
 pub fn keep_argument(argument: &str) {
+    let argument = match argument.strip_prefix("--") {
+        Some(flag) => flag.split_once('=').map_or("", |(_, value)| value),
+        None => argument,
+    };
     if argument
         .split_once("://")
         .is_some_and(|(_, rest)| rest.contains('@'))
@@ -157,6 +162,9 @@ pub fn without_in_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
 
 /// Whether a secret begins at the end of one text and ends at the beginning of the other.
 pub fn is_split_over(first: &str, second: &str) -> bool {
+    if first.is_empty() || second.is_empty() {
+        return false;
+    }
     let from = first.len().saturating_sub(LONGEST_FORM);
     let from = first.ceil_char_boundary(from);
     let to = second.floor_char_boundary(LONGEST_FORM);

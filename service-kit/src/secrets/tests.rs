@@ -268,3 +268,26 @@ fn secret_in_two_parts_is_noticed_and_whole_ones_and_neighbours_are_not() {
         second
     ));
 }
+
+#[test]
+fn secrets_of_arguments_are_kept_and_places_of_secrets_are_not() {
+    for (argument, secret) in [
+        ("api_key=argued-1-Xk29vQ", "argued-1-Xk29vQ"),
+        ("--set=players.a.token=argued-2-Xk29vQ", "argued-2-Xk29vQ"),
+        ("http://host/?token=argued-3-Xk29vQ&x=y", "argued-3-Xk29vQ"),
+        ("s3://me:argued-4-Xk29vQ@bucket/x", "argued-4-Xk29vQ"),
+    ] {
+        keep_argument(argument);
+        assert_eq!(without(secret), INSTEAD, "{argument}");
+    }
+    for (argument, place) in [
+        ("--key-env=ARGUED_MODEL_KEY", "ARGUED_MODEL_KEY"),
+        ("--token-file=argued/token.txt", "argued/token.txt"),
+        ("--tls-key=argued-server.pem", "argued-server.pem"),
+        ("players.subject.model=argued-model", "argued-model"),
+        ("model.max_output_tokens=12345678", "12345678"),
+    ] {
+        keep_argument(argument);
+        assert_eq!(without(place), place, "{argument}");
+    }
+}
