@@ -68,6 +68,17 @@ export class Stand {
     });
   }
 
+  /** A gateway, a coordinator and a worker; the flags by which others reach the first two. */
+  async cluster(ofGateway: string[] = [], ofWorker: string[] = []): Promise<string[]> {
+    const listening = /listening on (\S+)/;
+    const store = ["--data", "data", "--listen", "127.0.0.1:0"];
+    const gateway = `http://${await this.start(listening, "gateway", ...ofGateway, ...store)}`;
+    const coordinator = `http://${await this.start(listening, "coordinator", "--gateway", gateway, ...store)}`;
+    const services = ["--coordinator", coordinator, "--gateway", gateway];
+    await this.start(/(\S+)/, "worker", ...services, ...ofWorker);
+    return services;
+  }
+
   /** Serves a model that answers with what `reply` gives. */
   async model(reply: () => string): Promise<string> {
     const server = createServer((request, response) => {

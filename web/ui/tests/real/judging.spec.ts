@@ -1,12 +1,10 @@
 // A person judges records of finished games in a browser: the record, each criterion with what its marks
 // mean, and what comes of it beside other judges.
 
-import { expect, type Page, test } from "@playwright/test";
-import { faults } from "../axe";
+import { expect, test } from "@playwright/test";
 import { complaintsOf } from "../pages";
 import { inviting, Stand } from "./agon";
-
-const SHOTS = process.env.SHOTS;
+import { expectGood, heading, play, shoot, turn } from "./playing";
 
 const PLAYED = `
 name = "played"
@@ -34,22 +32,6 @@ game = "judging"
 seats = ["ann", "other"]
 `;
 
-async function shoot(page: Page, name: string): Promise<void> {
-  if (!SHOTS) return;
-  for (const [width, height] of [
-    [1280, 900],
-    [400, 860],
-  ] as const) {
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height });
-      await page.screenshot({ path: `${SHOTS}/judging-${name}-${width}-${colorScheme}.png`, fullPage: true });
-    }
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize({ width: 1280, height: 900 });
-}
-
 test("a person judges three records beside another judge, and their agreement is told", async ({ page }) => {
   test.setTimeout(120_000);
   const stand = new Stand();
@@ -65,34 +47,22 @@ test("a person judges three records beside another judge, and their agreement is
     await page.getByRole("checkbox").check();
     await page.getByRole("button", { name: "Take part" }).click();
     await page.getByRole("button", { name: "Continue" }).click();
-    const turn = page.getByRole("heading", { name: /^Your turn/ });
-    const over = page.getByRole("heading", { name: "The game is over" });
-    const asked = () => page.evaluate(() => document.querySelector("form.ask")?.getAttribute("data-ask") ?? "");
-    await expect(turn).toBeVisible({ timeout: 30_000 });
+    await expect(turn(page)).toBeVisible({ timeout: 30_000 });
     // The record stands beside the question, and every mark says what it means.
     await expect(page.getByText("This is the game as")).toBeVisible();
     await expect(page.getByText("5: It always uses everything it is told, and in time.")).toBeVisible();
-    await shoot(page, "first");
-    for (const width of [1280, 400]) {
-      await page.setViewportSize({ width, height: 860 });
-      expect(await faults(page)).toEqual([]);
-    }
-    await page.setViewportSize({ width: 1280, height: 900 });
-    let marks = 0;
-    for (;;) {
-      await expect(turn.or(over)).toBeVisible({ timeout: 30_000 });
-      if (await over.isVisible()) break;
-      const before = await asked();
-      const mark = page.getByRole("spinbutton");
-      await mark.fill(String(1 + (marks % 5)));
-      await mark.press("Enter");
-      marks += 1;
-      await expect.poll(asked, { timeout: 30_000 }).not.toBe(before);
-    }
+    await shoot(page, "judging");
+    await expectGood(page);
+    let mark = 0;
+    const marks = await play(page, async () => {
+      mark = 1 + (mark % 5);
+      await page.getByRole("spinbutton").fill(String(mark));
+      await page.getByRole("spinbutton").press("Enter");
+    });
     // Three records of rule players, who have no persona: five criteria each.
     expect(marks).toBe(15);
     await page.getByRole("button", { name: "Continue" }).click();
-    await expect(page.getByRole("heading", { level: 1, name: "Thank you" })).toBeVisible();
+    await expect(heading(page, "Thank you")).toBeVisible();
     expect((await ended).code).toBe(0);
     expect(complaints).toEqual([]);
     expect(await stand.agon("verify", "judged", "--data", "data")).toContain("3 of 3 records verified");

@@ -5,25 +5,9 @@ import { expect, type Page, test } from "@playwright/test";
 import { complaintsOf } from "../pages";
 import { faults } from "../axe";
 import { originOf, PAGES, Stand } from "./agon";
+import { GAMES } from "./playing";
 
 const SHOTS = process.env.SHOTS;
-
-const GAMES = [
-  "guess_two_thirds",
-  "divide_dollar",
-  "public_goods",
-  "diners_dilemma",
-  "el_farol",
-  "sealed_bid_auction",
-  "battle_royale",
-  "pirate",
-  "english_auction",
-  "water_allocation",
-  "beauty_contest",
-  "second_price_auction",
-  "ascending_auction",
-  "guess_to_survive",
-];
 
 const games = GAMES.map((game) => `[[games]]\ngame = "${game}"\nseats = [{ player = "r", count = 4 }]\n`);
 
@@ -150,11 +134,7 @@ test("a sweep is watched to its end, and its sessions are opened while it goes o
       "agon.toml",
       `[providers.simulated]\nbase_url = "http://${model}/v1"\nkeys = []\n[models.any]\nprovider = "simulated"\n`,
     );
-    const store = ["--data", "data", "--listen", "127.0.0.1:0"];
-    const gateway = `http://${await stand.start(listening, "gateway", "--config", "agon.toml", ...store)}`;
-    const coordinator = `http://${await stand.start(listening, "coordinator", "--gateway", gateway, ...store)}`;
-    const services = ["--coordinator", coordinator, "--gateway", gateway];
-    await stand.start(/(\S+)/, "worker", ...services, "--places", "4");
+    const services = await stand.cluster(["--config", "agon.toml"], ["--places", "4"]);
     const address = await stand.start(PAGES, "view", ...services, "--listen", "127.0.0.1:0");
     const complaints = complaintsOf(page);
     await page.goto(address);

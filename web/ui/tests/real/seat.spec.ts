@@ -7,8 +7,7 @@ import { expect, type Page, test } from "@playwright/test";
 import { faults } from "../axe";
 import { complaintsOf } from "../pages";
 import { inviting, Stand } from "./agon";
-
-const SHOTS = process.env.SHOTS;
+import { askOf, expectGood, GAMES, heading, play, shoot, turn } from "./playing";
 
 /** What is asked around the games of these tests. */
 const PEOPLE = `
@@ -83,36 +82,6 @@ params = ${params}
 seats = [${people.map((one) => `{ player = "${one.name}" }`).join(", ")}, { player = "r", count = ${others} }]
 `;
 
-async function shoot(page: Page, name: string): Promise<void> {
-  if (!SHOTS) return;
-  for (const [width, height] of [
-    [1280, 900],
-    [400, 860],
-  ] as const) {
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height });
-      await page.screenshot({ path: `${SHOTS}/seat-${name}-${width}-${colorScheme}.png`, fullPage: true });
-    }
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize({ width: 1280, height: 900 });
-}
-
-/** No fault at both widths and in both themes, and nothing wider than the page. */
-async function expectGood(page: Page): Promise<void> {
-  for (const width of [1280, 400]) {
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 860 });
-      expect(await faults(page)).toEqual([]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-    }
-  }
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize({ width: 1280, height: 900 });
-}
-
 /** From the link to the game, as fast as it goes. */
 async function sitDown(page: Page, link: string): Promise<void> {
   await page.goto(link);
@@ -121,27 +90,6 @@ async function sitDown(page: Page, link: string): Promise<void> {
   await expect(heading(page, "Instructions")).toBeVisible();
   await page.getByRole("button", { name: "Continue" }).click();
   await expect(heading(page, "Instructions")).toBeHidden();
-}
-
-const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { level: 1, name });
-
-const turn = (page: Page) => page.getByRole("heading", { name: /^Your turn/ });
-
-/** The name of what is asked; empty where nothing is. */
-const askOf = (page: Page) =>
-  page.evaluate(() => document.querySelector("form.ask")?.getAttribute("data-ask") ?? "");
-
-/** Answers until the game is over; `act` answers one question. */
-async function play(page: Page, act: () => Promise<void>): Promise<number> {
-  const over = page.getByRole("heading", { name: "The game is over" });
-  for (let count = 0; ; count += 1) {
-    await expect(turn(page).or(over)).toBeVisible({ timeout: 30_000 });
-    if (await over.isVisible()) return count;
-    const asked = await askOf(page);
-    await act();
-    // The next question, or the wait for it.
-    await expect.poll(() => askOf(page), { timeout: 30_000 }).not.toBe(asked);
-  }
 }
 
 function filesBelow(folder: string): string[] {
@@ -169,7 +117,7 @@ test("a person takes part from the link to the return link, and records hold a p
     await expect(page.getByText("<b>This is not bold.</b>")).toBeVisible();
     await expect(page.getByRole("button", { name: "Take part" })).toBeDisabled();
     await expectGood(page);
-    await shoot(page, "consent");
+    await shoot(page, "seat-consent");
     // Everything by keyboard from here on.
     await page.getByRole("checkbox").focus();
     await page.keyboard.press("Space");
@@ -182,7 +130,7 @@ test("a person takes part from the link to the return link, and records hold a p
     await page.keyboard.press("Enter");
     await expect(page.getByText("Your name is never kept with your answers.")).toBeVisible();
     await expectGood(page);
-    await shoot(page, "instructions");
+    await shoot(page, "seat-instructions");
     await page.getByRole("radio", { name: "Everybody" }).focus();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Tab");
@@ -192,7 +140,7 @@ test("a person takes part from the link to the return link, and records hold a p
     await expect(page.getByRole("heading", { name: "The rules" })).toBeVisible();
     await expect(page.getByText("You are player_0, one of 4 players")).toBeVisible();
     await expectGood(page);
-    await shoot(page, "guess");
+    await shoot(page, "seat-guess");
     // A number outside the form is sent only after a warning; the game refuses it and says why.
     const number = page.getByRole("spinbutton");
     await number.fill("200");
@@ -201,7 +149,7 @@ test("a person takes part from the link to the return link, and records hold a p
     await number.press("Enter");
     await expect(page.getByText("Your last answer was refused.")).toBeVisible();
     await expect(page.getByText("200 is not a whole number from 0 to 100").first()).toBeVisible();
-    await shoot(page, "refused");
+    await shoot(page, "seat-refused");
     await expectGood(page);
     const answered = await play(page, async () => {
       await number.fill("20");
@@ -210,7 +158,7 @@ test("a person takes part from the link to the return link, and records hold a p
     expect(answered).toBe(3);
     await expect(page.getByText("Your payoff:")).toBeVisible();
     await expectGood(page);
-    await shoot(page, "over");
+    await shoot(page, "seat-over");
     await page.getByRole("button", { name: "Continue" }).press("Enter");
     await expect(heading(page, "A few questions")).toBeVisible();
     await page.getByRole("button", { name: "Send" }).press("Enter");
@@ -221,7 +169,7 @@ test("a person takes part from the link to the return link, and records hold a p
     await page.getByRole("radio", { name: "No", exact: true }).focus();
     await page.keyboard.press("Space");
     await expectGood(page);
-    await shoot(page, "questions");
+    await shoot(page, "seat-questions");
     await page.getByRole("button", { name: "Send" }).press("Enter");
     await expect(heading(page, "Thank you")).toBeVisible();
     await expect(page.getByText("C0FFEE")).toBeVisible();
@@ -230,7 +178,7 @@ test("a person takes part from the link to the return link, and records hold a p
       "https://recruiting.example/complete?cc=C0FFEE",
     );
     await expectGood(page);
-    await shoot(page, "thanks");
+    await shoot(page, "seat-thanks");
     // The run waited for the person, and ends now.
     const { code, said } = await ended;
     expect(code).toBe(0);
@@ -297,23 +245,6 @@ async function finish(page: Page): Promise<void> {
   await expect(heading(page, "Thank you")).toBeVisible();
 }
 
-const GAMES = [
-  "guess_two_thirds",
-  "divide_dollar",
-  "public_goods",
-  "diners_dilemma",
-  "el_farol",
-  "sealed_bid_auction",
-  "battle_royale",
-  "pirate",
-  "english_auction",
-  "water_allocation",
-  "beauty_contest",
-  "second_price_auction",
-  "ascending_auction",
-  "guess_to_survive",
-];
-
 test("every game has controls for its asks and a board for its seat", async ({ page }) => {
   test.setTimeout(240_000);
   const stand = new Stand();
@@ -349,7 +280,7 @@ test("every game has controls for its asks and a board for its seat", async ({ p
       if (!seen.has(name)) {
         seen.add(name);
         expect(await faults(page), name).toEqual([]);
-        await shoot(page, `game-${name.replaceAll(" ", "-")}`);
+        await shoot(page, `seat-game-${name.replaceAll(" ", "-")}`);
       }
       const before = await askOf(page);
       await answerAnyhow(page);
@@ -385,7 +316,7 @@ test("a person plays a whole English auction against rule players", async ({ pag
       if (!shot && bids > 1) {
         shot = true;
         await expectGood(page);
-        await shoot(page, "auction");
+        await shoot(page, "seat-auction");
       }
       if (bids < 4 && low !== null) {
         bids += 1;
@@ -400,7 +331,7 @@ test("a person plays a whole English auction against rule players", async ({ pag
     await expect(page.locator("main img")).toHaveCount(0);
     expect(await page.title()).not.toBe("1");
     expect(complaints).toEqual([]);
-    await shoot(page, "auction-over");
+    await shoot(page, "seat-auction-over");
     await finish(page);
     expect((await ended).code).toBe(0);
     expect(await stand.agon("verify", "auction", "--data", "data")).toContain("1 of 1 records verified");
@@ -421,13 +352,13 @@ test("a person plays a whole water game against rule players", async ({ page }) 
       days += 1;
       if (days === 3) {
         await expectGood(page);
-        await shoot(page, "water");
+        await shoot(page, "seat-water");
       }
       await page.getByRole("spinbutton").fill("60");
       await page.getByRole("button", { name: "Send" }).press("Enter");
     });
     expect(days).toBeGreaterThan(2);
-    await shoot(page, "water-over");
+    await shoot(page, "seat-water-over");
     await finish(page);
     expect((await ended).code).toBe(0);
     expect(await stand.agon("verify", "water", "--data", "data")).toContain("1 of 1 records verified");
@@ -469,7 +400,7 @@ test("two people play one game through the waiting room, and each sees its own s
         await page.getByRole("button", { name: "Send" }).click();
         if (index === 0 && round === 0) {
           await expect(page.getByRole("heading", { name: "Please wait" })).toBeVisible();
-          await shoot(page, "waiting");
+          await shoot(page, "seat-waiting");
         }
       }
     }
@@ -566,11 +497,11 @@ test("when time is up the stand-in answers, and the page says so and goes on", a
     await expect(turn(page)).toBeVisible();
     await expect(page.getByRole("timer")).toBeVisible();
     await expect(page.getByText("equilibrium answers for you").first()).toBeVisible();
-    await shoot(page, "clock");
+    await shoot(page, "seat-clock");
     const late = page.getByText("Time was up: equilibrium has answered for you.", { exact: true });
     await expect(late).toBeVisible({ timeout: 20_000 });
     expect(await faults(page)).toEqual([]);
-    await shoot(page, "late");
+    await shoot(page, "seat-late");
     const answered = await play(page, async () => {
       await page.getByRole("spinbutton").fill("7");
       await page.getByRole("spinbutton").press("Enter");
@@ -603,7 +534,7 @@ test("a person plays a whole beauty contest, and comes back to it after the run 
     first.stop();
     await first.ended;
     await expect(page.getByText("The connection is interrupted")).toBeVisible();
-    await shoot(page, "interrupted");
+    await shoot(page, "seat-interrupted");
     const address = new URL(link).host;
     const again = await stand.run(
       [/(ann was invited before)/],
@@ -615,7 +546,7 @@ test("a person plays a whole beauty contest, and comes back to it after the run 
       await page.getByRole("spinbutton").fill("6");
       await page.getByRole("spinbutton").press("Enter");
     });
-    await shoot(page, "contest-over");
+    await shoot(page, "seat-contest-over");
     await finish(page);
     expect((await again.ended).code).toBe(0);
     expect(await stand.agon("verify", "contest", "--data", "data")).toContain("1 of 1 records verified");
@@ -628,12 +559,7 @@ test("in a cluster an invitation opens a seat until it is withdrawn", async ({ p
   test.setTimeout(120_000);
   const stand = new Stand();
   try {
-    const listening = /listening on (\S+)/;
-    const store = ["--data", "data", "--listen", "127.0.0.1:0"];
-    const gateway = `http://${await stand.start(listening, "gateway", ...store)}`;
-    const coordinator = `http://${await stand.start(listening, "coordinator", "--gateway", gateway, ...store)}`;
-    const services = ["--coordinator", coordinator, "--gateway", gateway];
-    await stand.start(/(\S+)/, "worker", ...services);
+    const services = await stand.cluster();
     const invited = await stand.agon("invite", "far", "ann", "--data", "people");
     const [, id = "", fragment = ""] = /^ann \((\w+)\): \S+(#invite=\S+)/m.exec(invited) ?? [];
     const serving = /(http:\/\/127\.0\.0\.1:\d+)\/#token/;
