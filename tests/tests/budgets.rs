@@ -50,22 +50,20 @@ fn cost(out: &Path) -> u64 {
     costs.map(|cost| cost.as_u64().unwrap()).sum()
 }
 
+/// A coordinator of this gateway, and its address.
+fn coordinator(folder: &Path, gateway: &str) -> (Role, String) {
+    let data = folder.join("data").display().to_string();
+    let listen = ["coordinator", "--listen", "127.0.0.1:0", "--data", &data];
+    let (role, address) = Role::listening(&[&listen[..], &["--gateway", gateway]].concat());
+    (role, format!("http://{address}"))
+}
+
 #[test]
 fn cluster_pauses_at_a_spent_budget_and_goes_on_when_it_is_raised() {
     let folder = tempfile::tempdir().unwrap();
     let gateway = FakeGateway::start();
     let gateway_url = gateway.url();
-    let data = folder.path().join("data").display().to_string();
-    let (_coordinator, address) = Role::listening(&[
-        "coordinator",
-        "--listen",
-        "127.0.0.1:0",
-        "--data",
-        &data,
-        "--gateway",
-        &gateway_url,
-    ]);
-    let url = format!("http://{address}");
+    let (_coordinator, url) = coordinator(folder.path(), &gateway_url);
     let _worker = Role::start(&["worker", "--coordinator", &url, "--gateway", &gateway_url]);
     let experiment = runs::write(folder.path(), EXPERIMENT);
     let out = folder.path().join("out");
@@ -292,17 +290,7 @@ fn experiment_that_somebody_pauses_begins_nothing_until_it_is_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let gateway = FakeGateway::start();
     let gateway_url = gateway.url();
-    let data = folder.path().join("data").display().to_string();
-    let (_coordinator, address) = Role::listening(&[
-        "coordinator",
-        "--listen",
-        "127.0.0.1:0",
-        "--data",
-        &data,
-        "--gateway",
-        &gateway_url,
-    ]);
-    let url = format!("http://{address}");
+    let (_coordinator, url) = coordinator(folder.path(), &gateway_url);
     let of = |command: &[&str]| {
         let arguments = [&["experiments"], command, &["--coordinator", &url]].concat();
         run(&arguments)
