@@ -421,6 +421,18 @@ mod tests {
     }
 
     #[test]
+    fn reasons_that_quote_a_record_stay_in_one_line() {
+        let fault = LineError::of(
+            Path::new("a\nb.jsonl"),
+            "no strategy \"x\n1 of 1 records verified\u{9b}2J\"",
+        );
+        assert_eq!(
+            fault.to_string(),
+            "a\\nb.jsonl: no strategy \"x\\n1 of 1 records verified\\u{9b}2J\""
+        );
+    }
+
+    #[test]
     fn line_is_found_again_by_where_it_begins_packed_or_not() {
         let folder = tempfile::tempdir().unwrap();
         let text = b"\n{\"a\":1}\n\n\n{\"b\":2}\n{\"c\":3}";

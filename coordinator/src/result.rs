@@ -111,5 +111,17 @@ mod tests {
         }
         let fault = check("id", pack("{}"), pack("{}")).unwrap_err();
         assert!(matches!(fault, ResultFault::Record(_)));
+        // Four bytes at the end say how much it is: no memory is taken for what they claim.
+        let claiming = |bytes: u32| {
+            let mut packed = pack("{}").to_vec();
+            let length = packed.len() - 4;
+            packed.truncate(length);
+            packed.extend(bytes.to_le_bytes());
+            Bytes::from(packed)
+        };
+        let fault = check("id", claiming(400 << 20), pack("{}")).unwrap_err();
+        assert!(matches!(fault, ResultFault::TooLarge(_)), "{fault}");
+        let fault = check("id", pack("{}"), claiming(400 << 20)).unwrap_err();
+        assert!(matches!(fault, ResultFault::Telemetry), "{fault}");
     }
 }

@@ -254,6 +254,12 @@ mod tests {
                 "token of tokens.a",
             ),
             ("[teams.'a b']", "teams.a b: the name of a team"),
+            // What somebody called it forges no line of the log.
+            (
+                "[tokens.\"a\\nb\"]\nscopes = ['worker']",
+                "tokens.a\\nb: say where the token is",
+            ),
+            ("[teams.\"a\\nb\"]", "teams.a\\nb: the name of a team"),
             ("[team.red]", "unknown field"),
         ] {
             let fault = read_text(text).unwrap_err();

@@ -109,6 +109,23 @@ mod tests {
     }
 
     #[test]
+    fn names_and_values_of_others_stay_in_one_line() {
+        let axes = Axes::from([
+            (
+                "params.a\n9 of 9 records verified".to_owned(),
+                Value::from("b\u{1b}[2J\nc"),
+            ),
+            (LABEL.to_owned(), Value::from("d\u{2028}e")),
+        ]);
+        let joined = AxisNames::default().join(axes.iter());
+        assert!(!joined.contains(char::is_control), "{joined:?}");
+        assert_eq!(
+            joined,
+            "d\\u{2028}e, a\\n9 of 9 records verified=b\\u{1b}[2J\\nc"
+        );
+    }
+
+    #[test]
     fn an_axis_has_the_shortest_name_that_tells_it_apart() {
         assert_eq!(names(&["params.ratio", "repeats"]), ["ratio", "repeats"]);
         let temperatures = ["players.alice.temperature", "players.bob.temperature"];

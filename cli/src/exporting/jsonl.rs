@@ -48,3 +48,30 @@ impl TableFile for JsonFile {
         self.out.flush()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use agon_report::export::TABLES;
+
+    use super::*;
+
+    #[test]
+    fn rows_move_no_cursor_and_say_what_was_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.jsonl");
+        let table = &TABLES[0];
+        let said = "a\u{9b}2J\u{202e}b\u{200b}\nc\u{1b}]0;d\u{7}";
+        let cells: Vec<Cell<'_>> = table.columns.iter().map(|_| Cell::Text(said)).collect();
+        let mut file = Box::new(JsonFile::begin(File::create(&path).unwrap(), table));
+        file.row(&cells).unwrap();
+        file.finish().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 1);
+        let hidden = |letter: &char| {
+            letter.is_control() && *letter != '\n' || "\u{202e}\u{200b}".contains(*letter)
+        };
+        assert_eq!(text.chars().find(hidden), None, "{text}");
+        let row: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(row[table.columns[0].name], said);
+    }
+}
