@@ -368,7 +368,14 @@ fn tell_usage(text: &mut String, usage: &Value) {
         None | Some(0) => String::new(),
         Some(cost) => format!(", {}", agon_report::dollars(cost)),
     };
-    let _ = writeln!(text, "--- {input} tokens in, {output} out{thought}{cost}");
+    let estimated = match usage["estimated"].as_bool() {
+        Some(true) => ", estimated",
+        _ => "",
+    };
+    let _ = writeln!(
+        text,
+        "--- {input} tokens in, {output} out{thought}{cost}{estimated}"
+    );
 }
 
 /// What became of every reply to an ask.

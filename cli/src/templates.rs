@@ -3,13 +3,14 @@
 //! and by `agon verify`.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use agon_agents::PromptLibrary;
 use agon_outlets::InLine as _;
 use agon_service_kit::files::read_whole;
+use agon_service_kit::folder::Folder;
 
 use crate::data_folder::cannot;
 use crate::failure::Failure;
@@ -65,24 +66,31 @@ pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
     Ok(texts)
 }
 
-/// Writes a template where no file is yet.
+/// Writes templates into a folder, each under its path with `/`, where no file is yet.
 ///
 /// # Errors
-/// There is one, or it cannot be written.
-pub fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|error| cannot("create", folder, &error))?;
+/// There is one, a link stands where a folder of ours belongs, or the disk refuses.
+pub fn write_new(out: &Path, templates: &[(&str, &str)]) -> Result<(), Failure> {
+    let root = Folder::create(out).map_err(|error| cannot("create", out, &error))?;
+    for (name, text) in templates {
+        let path = out.join(name);
+        write_one(&root, name, text).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Failure::BadInput(format!(
+                "{} already exists; choose another folder with --out",
+                path.in_line()
+            )),
+            _ => cannot("create", &path, &error),
+        })?;
     }
-    let file = File::create_new(path);
-    let mut file = file.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Failure::BadInput(format!(
-            "{} already exists; choose another folder with --out",
-            path.in_line()
-        )),
-        _ => cannot("create", path, &error),
-    })?;
-    file.write_all(text.as_bytes())
-        .map_err(|error| cannot("write", path, &error))
+    Ok(())
+}
+
+fn write_one(root: &Folder, name: &str, text: &str) -> io::Result<()> {
+    let mut made = match name.split_once('/') {
+        Some((folder, rest)) => return write_one(&root.folder(folder)?, rest, text),
+        None => root.new_file(name)?,
+    };
+    made.write_all(text.as_bytes())
 }
 
 /// A folder of templates, as far as it has been read.

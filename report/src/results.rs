@@ -27,7 +27,7 @@ const FIRST: [&str; 7] = [
 const PLACE: &str = "place";
 
 /// Columns that every run has, after those of its own.
-const LAST: [&str; 15] = [
+const LAST: [&str; 16] = [
     "asks",
     "fouls",
     "forfeits",
@@ -40,6 +40,7 @@ const LAST: [&str; 15] = [
     "output_tokens",
     "cost_dollars",
     "unpriced_decisions",
+    "estimated_decisions",
     "seconds",
     "attempt",
     "mean_payoff",
@@ -165,6 +166,7 @@ impl ResultColumns {
                 .map(exact_dollars)
                 .unwrap_or_default(),
             telemetry.usage.unpriced_decisions.to_string(),
+            telemetry.usage.estimated_decisions.to_string(),
             format!("{:.3}", telemetry.seconds),
             telemetry.attempt.to_string(),
             session.mean_payoff().to_string(),

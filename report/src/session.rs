@@ -103,6 +103,9 @@ pub struct Usage {
     /// Decisions of unknown price.
     #[serde(default)]
     pub unpriced_decisions: u64,
+    /// Decisions whose tokens are estimates: nobody said, or what was said cannot be true.
+    #[serde(default)]
+    pub estimated_decisions: u64,
 }
 
 impl Usage {

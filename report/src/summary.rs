@@ -32,6 +32,8 @@ pub struct Summary {
     cost: u64,
     /// Decisions of real models whose price is not known.
     unpriced: u64,
+    /// Decisions of real models whose tokens are estimates.
+    estimated: u64,
     /// Whether any session is a later one of a series.
     in_series: bool,
     /// Asks of all sessions, and those of them that were forfeited.
@@ -108,6 +110,7 @@ impl Summary {
         self.cost = self.cost.saturating_add(cost.unwrap_or_default());
         if !session.simulated {
             self.unpriced += telemetry.usage.unpriced_decisions;
+            self.estimated += telemetry.usage.estimated_decisions;
         }
         self.asks += session.asks();
         self.forfeits += u64::from(session.forfeits());
@@ -180,6 +183,7 @@ impl Summary {
         let mut below = vec![Some(prose(&self.reading(), layout))];
         below.push(explained(notes, layout));
         below.push(self.costs().map(|costs| prose(&costs, layout)));
+        below.push(self.estimates().map(|estimates| prose(&estimates, layout)));
         below.push(self.attention().map(|attention| prose(&attention, layout)));
         let below: Vec<String> = below.into_iter().flatten().collect();
         paragraphs([
@@ -215,6 +219,17 @@ impl Summary {
                 "cost: {cost} in all, without {unpriced} that {have} no known price"
             )),
         }
+    }
+
+    /// Where tokens, and costs made of them, are not as a provider counted them.
+    fn estimates(&self) -> Option<String> {
+        let decisions = counted(self.estimated, "decision");
+        (self.estimated > 0).then(|| {
+            format!(
+                "the number of tokens is an estimate in {decisions}, and so is their cost: the \
+                 provider did not say, or what it said cannot be true"
+            )
+        })
     }
 
     /// How much was forfeited in all; nothing where nothing was.

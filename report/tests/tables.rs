@@ -319,6 +319,36 @@ fn cost(nanodollars: u64, unpriced: u64) -> Telemetry {
 }
 
 #[test]
+fn tokens_that_nobody_counted_are_marked_below_the_table_and_in_the_row() {
+    let counted = Telemetry::from_line(br#"{"usage":{"input_tokens":9}}"#);
+    let estimated =
+        Telemetry::from_line(br#"{"usage":{"input_tokens":9,"estimated_decisions":3}}"#);
+    let session = session(&line("pirate", 0, json!({})));
+    let mut rows = Vec::new();
+    for (telemetry, note) in [(counted, false), (estimated, true)] {
+        let mut summary = Summary::default();
+        summary.add(&session, &telemetry);
+        let text = summary.render(Layout::Text(200));
+        assert_eq!(text.contains("an estimate in 3 decisions"), note, "{text}");
+        let mut columns = ResultColumns::default();
+        columns.gather(&session);
+        let mut out = Cells::new(Vec::new());
+        columns.write_headings(&mut out).unwrap();
+        columns.write_row(&session, &telemetry, &mut out).unwrap();
+        rows.push(String::from_utf8(out.finish().unwrap()).unwrap());
+    }
+    let cell = |csv: &str| {
+        let mut lines = csv.lines();
+        let mut cells = lines.next().unwrap().split(',');
+        let at = cells
+            .position(|name| name == "estimated_decisions")
+            .unwrap();
+        lines.next().unwrap().split(',').nth(at).unwrap().to_owned()
+    };
+    assert_eq!((cell(&rows[0]), cell(&rows[1])), ("0".into(), "3".into()));
+}
+
+#[test]
 fn cost_is_told_by_session_by_setting_and_in_total() {
     let mut summary = Summary::default();
     let sessions = [

@@ -135,7 +135,9 @@ fn is_host(text: &str) -> bool {
 }
 
 /// The text without any registered secret: plain, in Base64 (either alphabet, wherever it begins),
-/// in hexadecimal, percent-encoded, or escaped as in JSON or HTML, wholly or in part.
+/// in hexadecimal, in one of these two within another, percent-encoded, or escaped as in JSON or HTML,
+/// wholly or in part. What a server has changed so that nobody reads the secret in it (turned round,
+/// enciphered) is not found: a server that was sent a key can always do that.
 pub fn without(text: &str) -> Cow<'_, str> {
     match without_in_bytes(text.as_bytes()) {
         Cow::Borrowed(_) => Cow::Borrowed(text),
@@ -222,12 +224,14 @@ fn finder() -> Option<Arc<Finder>> {
     }
     drop(known);
     let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-    let secrets = || known.secrets.iter().map(String::as_bytes);
-    let plain = secrets()
-        .map(<[u8]>::to_vec)
-        .chain(secrets().flat_map(encodings::hex));
-    let plain = leftmost_longest(plain);
-    let base64 = leftmost_longest(secrets().flat_map(encodings::base64));
+    let (mut plain, mut base64) = (Vec::new(), Vec::new());
+    for secret in &known.secrets {
+        let encoded = encodings::encoded(secret.as_bytes());
+        plain.push(secret.clone().into_bytes());
+        plain.extend(encoded.hex);
+        base64.extend(encoded.base64);
+    }
+    let (plain, base64) = (leftmost_longest(plain), leftmost_longest(base64));
     known.finder = plain
         .zip(base64)
         .map(|(plain, base64)| Arc::new(Finder { plain, base64 }));

@@ -1,6 +1,8 @@
 //! Prompts can be seen: what was sent is made again from a record, word for word, and templates
 //! are printed with an example. Each test runs the built `agon`.
 
+use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use agon_tests::binary::{Ended, run};
@@ -109,6 +111,18 @@ fn templates_are_printed_with_an_example_and_written_as_the_start_of_ones_own() 
     let _ = run(&write).expect_code(0);
     let again = run(&write);
     assert_ne!(again.code, Some(0), "nothing is overwritten");
+    let (linked, elsewhere) = (
+        folder.path().join("linked"),
+        folder.path().join("elsewhere"),
+    );
+    fs::create_dir_all(&linked).unwrap();
+    fs::create_dir_all(&elsewhere).unwrap();
+    symlink(&elsewhere, linked.join("guess_two_thirds")).unwrap();
+    let linked = linked.display().to_string();
+    let through = run(&["prompts", "guess_two_thirds", "--out", &linked]);
+    assert_ne!(through.code, Some(0), "nothing is written through a link");
+    assert!(through.err.contains("symbolic link"), "{}", through.err);
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
     let experiment = runs::write(folder.path(), &MIXED.replace("repeats = 3", "repeats = 1"));
     let check = [
         "check",
@@ -128,8 +142,8 @@ fn one_word_in_one_games_template_makes_no_new_sessions_of_another() {
     let own = folder.path().join("own");
     let text = "{% include \"shared/persona.j2\" %}\nYou are {{ me }}.";
     let path = own.join("guess_two_thirds/v1/system.j2");
-    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-    std::fs::write(&path, text).unwrap();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
     let (data, before) = played(folder.path());
     let models = ModelServer::start(&[]);
     let (base_url, own) = (models.base_url(), own.display().to_string());

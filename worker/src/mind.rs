@@ -70,6 +70,9 @@ pub struct DecisionUsage {
     pub output_tokens: u64,
     /// Of these, spent on thinking.
     pub reasoning_tokens: u64,
+    /// The tokens are an estimate: nobody said, or what was said cannot be true.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
     /// What it cost, in nano-dollars; absent when the price is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_nanodollars: Option<u64>,
@@ -93,6 +96,8 @@ pub struct Usage {
     pub cost_nanodollars: u64,
     /// Decisions of unknown price, not in the cost.
     pub unpriced_decisions: u64,
+    /// Decisions whose tokens are estimates.
+    pub estimated_decisions: u64,
     /// Seconds between asking and answer, summed over all decisions.
     pub outside_seconds: f64,
 }
@@ -104,6 +109,7 @@ impl Usage {
         let tokens = decided.usage.unwrap_or_default();
         self.input_tokens += tokens.input_tokens;
         self.output_tokens += tokens.output_tokens;
+        self.estimated_decisions += u64::from(tokens.estimated);
         self.from_ledger += u64::from(decided.from_ledger);
         self.outside_seconds += took.as_secs_f64();
         match decided.cost_nanodollars {
@@ -123,6 +129,7 @@ impl DecisionUsage {
             input_tokens: tokens.input_tokens,
             output_tokens: tokens.output_tokens,
             reasoning_tokens: tokens.reasoning_tokens,
+            estimated: tokens.estimated,
             cost_nanodollars: decided.cost_nanodollars,
             seconds: took.as_secs_f64(),
         }

@@ -135,6 +135,11 @@ impl Payment {
         }
     }
 
+    /// An estimate, as far as the call can have used so much.
+    pub fn at_most(&self, estimate: Usage) -> Usage {
+        estimate.at_most(&self.quote.most_usage)
+    }
+
     /// What the call costs; absent when nobody knows the price.
     pub fn cost(&self, used: BilledUsage) -> Option<NanoDollars> {
         match used {

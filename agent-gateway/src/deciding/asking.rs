@@ -10,7 +10,7 @@ use agon_service_kit::tasks::with_causes;
 use tracing::Instrument as _;
 
 use super::calls::{AdmittedCall, AnsweredCall, ReadyCall};
-use super::claimed_usage::limit_to_request;
+use super::claimed_usage::limit_to_what_can_be_true;
 use super::retry_budget::RetryBudget;
 use super::{Decider, Question};
 use crate::admission::Charge;
@@ -267,7 +267,7 @@ impl Decider {
         let caller = Arc::clone(&route.lane.terms().provider);
         let mut outcome = caller.call(call).instrument(span).await;
         if let Ok(reply) = &mut outcome {
-            limit_to_request(reply, call, key);
+            limit_to_what_can_be_true(reply, call, key);
             key.revive();
         }
         let named = match &outcome {
@@ -301,7 +301,7 @@ impl Decider {
     ) -> AnsweredCall {
         let usage = reply
             .usage
-            .unwrap_or_else(|| estimate::usage(&question.request, &reply.text));
+            .unwrap_or_else(|| payment.at_most(estimate::usage(&question.request, &reply.text)));
         lane.usage_estimator
             .learn(attempt.charge_rule, &question.request, &usage);
         AnsweredCall {

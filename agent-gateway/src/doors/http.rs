@@ -117,22 +117,15 @@ async fn live() -> Response {
     axum::Json(json!({ "status": "ok" })).into_response()
 }
 
-async fn unknown_path(request: Request) -> ApiError {
-    let message = format!(
-        "there is nothing at {} {}; this gateway answers POST /v1/chat/completions, GET /v1/models, \
-         GET /v1/doors/NAME/asks and POST /v1/doors/NAME/answers",
-        request.method(),
-        request.uri().path()
-    );
+/// The path is not repeated, since people write tokens there.
+async fn unknown_path() -> ApiError {
+    let message = "there is nothing at this path; this gateway answers POST /v1/chat/completions, \
+                   GET /v1/models, GET /v1/doors/NAME/asks and POST /v1/doors/NAME/answers";
     ApiError::new(StatusCode::NOT_FOUND, "unknown_url", message)
 }
 
-async fn wrong_method(request: Request) -> ApiError {
-    let message = format!(
-        "{} does not take {}",
-        request.uri().path(),
-        request.method()
-    );
+async fn wrong_method() -> ApiError {
+    let message = "this path does not take this method; the header Allow names those that it takes";
     ApiError::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "method_not_allowed",

@@ -527,7 +527,14 @@ async fn faults_have_the_form_and_status_that_clients_know() {
     let bad = house.chat(&ask("hi")).header("x-agon-decision", "nonsense");
     assert_eq!(send(bad).await.1["param"], "x-agon-decision");
     assert_eq!(send(house.get("/v1/embeddings")).await.0, 404);
-    assert_eq!(send(house.get("/v1/chat/completions")).await.0, 405);
+    let mistaken = send(house.get("/v1/q7Zp2wv9Xk2M51uh")).await.1;
+    assert!(!mistaken.to_string().contains("q7Zp2wv9"), "{mistaken}");
+    let wrong = house.get("/v1/chat/completions").bearer_auth(RED);
+    let wrong = wrong.send().await.unwrap();
+    assert_eq!(
+        (wrong.status().as_u16(), header(&wrong, "allow")),
+        (405, "POST")
+    );
     let url = format!("http://{}/v1/chat/completions", house.address);
     let form = reqwest::Client::new().post(url).body(ask("hi").to_string());
     assert_eq!(send(form).await.0, 415);

@@ -525,3 +525,36 @@ async fn no_claim_of_a_reply_spends_more_than_its_request_can_use() {
         "{keys:?}"
     );
 }
+
+#[tokio::test]
+async fn claim_of_less_than_the_texts_have_is_charged_as_if_nothing_was_said() {
+    let long = "a".repeat(1_000);
+    let claims = [(0, 0), (0, 5), (10, 0), (3, 5), (300, 3)];
+    let said = Arc::new(parking_lot::Mutex::new(claims.to_vec()));
+    let text = long.clone();
+    let provider = Arc::new(Scripted::new(move |_, _| {
+        let (input, output) = said.lock().remove(0);
+        let text = match output {
+            3 => text.clone(),
+            _ => "yes".to_owned(),
+        };
+        Ok(Reply {
+            text,
+            ..used(input, output)
+        })
+    }));
+    let (gateway, _folder) = embedded(config(PRICE, &budget("1")), provider).await;
+    let most = 200_000 + 1_000 * (long.len() as u64 + 16 + 64);
+    for (index, claim) in (0u32..).zip(claims) {
+        let answer = decide(&gateway, request("s", index, &long)).await.unwrap();
+        let usage = answer.usage.unwrap();
+        assert!(usage.estimated && usage.input_tokens > 300, "{claim:?}");
+        assert!(
+            (1..=20).contains(&usage.output_tokens),
+            "{claim:?} {usage:?}"
+        );
+        assert_eq!(answer.cost_nanodollars, Some(most), "{claim:?}");
+    }
+    let keys = status(&gateway).await.keys;
+    assert_eq!(keys[0].errors["usage_below_texts"], claims.len() as u64);
+}

@@ -80,9 +80,7 @@ pub fn run(arguments: &Prompts, log: &LogArguments) -> Result<(), Failure> {
     let player = player(arguments);
     let built_in = templates_of(&player, game, &library).map_err(Failure::input)?;
     if let Some(folder) = &arguments.out {
-        for (path, text) in &built_in {
-            templates::write_new(&folder.join(path), text)?;
-        }
+        templates::write_new(folder, &built_in)?;
         let (count, folder) = (built_in.len() as u64, folder.in_line());
         output::print(&format!(
             "{} written to {folder}; play with them with --templates {folder}",

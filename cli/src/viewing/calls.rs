@@ -64,6 +64,7 @@ fn shown(call: &Value, before: Option<&Value>) -> Value {
         "reading": reading,
         "tokens_in": usage["input_tokens"],
         "tokens_out": usage["output_tokens"],
+        "tokens_estimated": usage["estimated"].as_bool().unwrap_or_default(),
         "cost": usage["cost_nanodollars"].as_f64().map(|cost| cost / NANO),
         "seconds": usage["seconds"],
     })

@@ -126,6 +126,10 @@ pub static TABLES: [Table; 6] = [
                 "US dollars, as far as prices are known; null where none is",
             ),
             integer("unpriced_decisions", "decisions of unknown price"),
+            integer(
+                "estimated_decisions",
+                "decisions whose tokens are estimates, because nobody said or it cannot be true",
+            ),
             number(
                 "seconds",
                 "seconds from the lease to the record; 0 where nobody measured",

@@ -115,6 +115,7 @@ fn session_row<R: Rows>(
             count(usage.output_tokens),
             real(cost),
             count(usage.unpriced_decisions),
+            count(usage.estimated_decisions),
             Cell::Number(telemetry.seconds),
             count(telemetry.attempt),
             Cell::Number(session.mean_payoff()),

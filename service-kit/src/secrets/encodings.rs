@@ -7,8 +7,29 @@ use std::ops::Range;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
+/// What of a secret is looked for where Base64 and hexadecimal are undone nowhere: its encodings, and
+/// the encodings of these.
+pub(super) fn encoded(secret: &[u8]) -> Encoded {
+    let mut forms = Encoded {
+        hex: hex(secret).to_vec(),
+        base64: base64(secret),
+    };
+    let once: Vec<Vec<u8>> = forms.hex.iter().chain(&forms.base64).cloned().collect();
+    for form in &once {
+        forms.hex.extend(hex(form));
+        forms.base64.extend(base64(form));
+    }
+    forms
+}
+
+/// The forms of a secret by the alphabet that they are written in at last.
+pub(super) struct Encoded {
+    pub(super) hex: Vec<Vec<u8>>,
+    pub(super) base64: Vec<Vec<u8>>,
+}
+
 /// In hexadecimal.
-pub(super) fn hex(secret: &[u8]) -> [Vec<u8>; 2] {
+fn hex(secret: &[u8]) -> [Vec<u8>; 2] {
     let of = |digits: &[u8; 16]| -> Vec<u8> {
         let pairs = secret.iter().flat_map(|byte| [byte >> 4, byte & 15]);
         pairs.map(|digit| digits[usize::from(digit)]).collect()
@@ -17,7 +38,7 @@ pub(super) fn hex(secret: &[u8]) -> [Vec<u8>; 2] {
 }
 
 /// What of a secret's Base64 does not depend on its neighbours.
-pub(super) fn base64(secret: &[u8]) -> Vec<Vec<u8>> {
+fn base64(secret: &[u8]) -> Vec<Vec<u8>> {
     let mut forms = Vec::new();
     for before in 0..3 {
         let mut bytes = vec![0; before];

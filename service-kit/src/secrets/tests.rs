@@ -140,6 +140,29 @@ fn a_secret_is_found_in_base64_wherever_it_begins() {
     }
 }
 
+/// Of what is encoded twice, a few characters at the border may stay.
+#[test]
+fn a_secret_is_found_when_it_is_encoded_twice() {
+    keep(SECRET);
+    let in_base64 = |text: &str| STANDARD.encode(text);
+    let in_url_base64 = |text: &str| URL_SAFE.encode(text);
+    let upper = |text: &str| hex(text).to_uppercase();
+    let encodings: [&dyn Fn(&str) -> String; 4] = [&in_base64, &in_url_base64, &hex, &upper];
+    for inner in encodings {
+        for outer in encodings {
+            for before in ["", "a", "me:", "Bearer "] {
+                let once = inner(&format!("{before}{SECRET} and more"));
+                let twice = outer(&format!("{before}{once}"));
+                let clean = without(&twice).into_owned();
+                assert!(clean.contains(INSTEAD), "{twice}: {clean}");
+                let own = outer(&inner(SECRET));
+                let left = (0..own.len() - 8).find(|at| clean.contains(&own[*at..at + 8]));
+                assert_eq!(left, None, "{twice}: {clean}");
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_no_secret_stays_as_it_is() {
     keep("short");

@@ -84,6 +84,7 @@ export function decisionOf(session: Session, seat: number, index: number): Decis
     reading: index === 1 ? "Refused: the answer has to be a whole number from 0 to 100." : "22",
     tokens_in: 412 + index * 40,
     tokens_out: 58,
+    tokens_estimated: false,
     cost: 0.00042,
     seconds: 1.8,
   };

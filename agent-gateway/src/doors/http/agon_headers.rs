@@ -6,6 +6,7 @@
 
 use std::str::FromStr;
 
+use agon_service_kit::secrets::without_what_looks_like_keys;
 use axum::http::HeaderMap;
 
 use super::api_error::ApiError;
@@ -141,12 +142,23 @@ fn text<'a>(headers: &'a HeaderMap, header: &'static str) -> Result<Option<&'a s
     let Some(value) = headers.get(header) else {
         return Ok(None);
     };
-    value.to_str().map(Some).map_err(|_| {
+    let text = value.to_str().map_err(|_| {
         ApiError::invalid(
             header,
             format!("the header {header} holds characters that headers cannot carry"),
         )
-    })
+    })?;
+    // What our headers say is stored, and shown in costs and logs.
+    match without_what_looks_like_keys(text) == text {
+        true => Ok(Some(text)),
+        false => Err(ApiError::invalid(
+            header,
+            format!(
+                "the header {header} holds what looks like a key; a token belongs into the header \
+                 Authorization"
+            ),
+        )),
+    }
 }
 
 #[cfg(test)]
@@ -222,11 +234,18 @@ mod tests {
             ("x-agon-replicate", "-1"),
             ("x-agon-session", ""),
             ("x-agon-experiment", "two words"),
+            (
+                "x-agon-experiment",
+                "agon_0123abcd_0123456789abcdef0123456789abcdef0123456789abcdef",
+            ),
+            ("x-agon-session", "sk-proj-Ab1Cd2Ef3Gh4Ij5"),
+            ("x-agon-decision", "gsk_Ab1Cd2Ef3Gh4Ij5/0/1"),
             ("x-agon-fallback", "a,a,a,a,a,a,a,a,a"),
         ] {
             let fault = read("red", &[(header, value)]).unwrap_err();
             assert_eq!(fault.param.as_deref(), Some(header), "{value}");
             assert!(fault.message.contains(header), "{fault:?}");
+            assert!(!fault.message.contains("Ab1Cd2"), "{fault:?}");
         }
     }
 }

@@ -89,6 +89,8 @@ struct Sum {
     reasoning_tokens: u64,
     nanodollars: u64,
     unpriced_calls: u64,
+    /// Some of the tokens are estimates.
+    is_estimated: bool,
 }
 
 impl Sum {
@@ -109,6 +111,7 @@ impl Sum {
         ] {
             *sum = sum.saturating_add(more);
         }
+        self.is_estimated |= usage.estimated;
     }
 }
 
@@ -174,6 +177,10 @@ fn as_tables(costs: &ListCostsResponse, by: &[By]) -> String {
     if total.unpriced_calls > 0 {
         let calls = counted(total.unpriced_calls, "call");
         text += &format!("{calls} had no known price and are not in the dollars\n");
+    }
+    if total.is_estimated {
+        text +=
+            "some tokens are estimates: a provider did not say, or what it said cannot be true\n";
     }
     text + &budgets_table(&costs.budgets)
 }
@@ -256,6 +263,7 @@ fn sum_json(sum: &Sum) -> Map<String, Value> {
         ("reasoning_tokens", json!(sum.reasoning_tokens)),
         ("dollars", json!(exact_dollars(sum.nanodollars))),
         ("unpriced_calls", json!(sum.unpriced_calls)),
+        ("tokens_estimated", json!(sum.is_estimated)),
     ];
     fields
         .map(|(name, value)| (name.to_owned(), value))

@@ -164,6 +164,8 @@ export type Decision = {
   reading: string | null;
   tokens_in: number | null;
   tokens_out: number | null;
+  /** Nobody said how many, or what was said cannot be true. */
+  tokens_estimated: boolean;
   /** In dollars. */
   cost: number | null;
   seconds: number | null;
