@@ -21,7 +21,7 @@ pub const RULES: Rules = &[
     ),
     (
         "/agon.v1.AgentGatewayService/ListCosts",
-        Rule::of(&[Read, Admin]),
+        Rule::of(&[Read, Coordinator, Admin]),
     ),
     (
         "/agon.v1.AgentGatewayService/GetGatewayStatus",

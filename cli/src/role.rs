@@ -319,6 +319,18 @@ impl TlsArguments {
         })
     }
 
+    /// The same for pages, whose readers show a token: browsers have no certificates of ours.
+    ///
+    /// # Errors
+    /// A file cannot be used.
+    pub fn for_browsers(&self, tasks: &Tasks) -> Result<Option<ServerTls>, Failure> {
+        let without_client_ca = Self {
+            tls_client_ca: None,
+            ..self.clone()
+        };
+        without_client_ca.read(tasks)
+    }
+
     /// What the doors of a service encrypt with, if they do.
     ///
     /// # Errors

@@ -1,11 +1,12 @@
 //! Pages in a browser, wired: records from files or from a coordinator, what is being played, and the web
-//! server on this machine. Called by `agon view` and `agon run --web`.
+//! server. Called by `agon view`, `agon run --web` and `agon coordinator`.
 
 pub mod calls;
 mod files;
 mod following;
 pub mod listing;
 mod spool;
+pub mod teams;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -15,11 +16,12 @@ use agon_service_kit::server::Listener;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use agon_web::seats::Seats;
 use agon_web::sweeps::Sweeps;
-use agon_web::{Entrance, Library, Source};
+use agon_web::{Access, Entrance, Library};
+use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
 pub use files::Files;
-pub use following::Following;
+pub use following::{Following, Source};
 
 /// Where pages are served unless another address is named.
 pub const LISTEN: &str = "127.0.0.1:7790";
@@ -27,7 +29,6 @@ pub const LISTEN: &str = "127.0.0.1:7790";
 /// A web server that is about to serve.
 pub struct Pages {
     listener: Listener,
-    entrance: Entrance,
     token: String,
     library: Arc<Library>,
 }
@@ -37,7 +38,7 @@ impl Pages {
     ///
     /// # Errors
     /// It cannot be opened, or others would reach it.
-    pub async fn open(listen: &str, source: Arc<Files>) -> Result<Self, Failure> {
+    pub async fn open(listen: &str, source: &Arc<Files>) -> Result<Self, Failure> {
         let listener = Listener::bind(listen)
             .await
             .map_err(Failure::surroundings)?;
@@ -48,12 +49,10 @@ impl Pages {
                  it from elsewhere through ssh -L"
             )));
         }
-        let (entrance, token) = Entrance::open().map_err(Failure::surroundings)?;
         Ok(Self {
             listener,
-            entrance,
-            token,
-            library: Arc::new(Library::new(source as Arc<dyn Source>)),
+            token: agon_web::token().map_err(Failure::surroundings)?,
+            library: library_of(source),
         })
     }
 
@@ -74,16 +73,37 @@ impl Pages {
     }
 
     /// Serves until shutdown.
-    pub fn serve(self, tasks: &Tasks, sweeps: Option<Arc<dyn Sweeps>>, seats: Option<Arc<Seats>>) {
-        let router = agon_web::router(self.library, Arc::new(self.entrance), sweeps, seats);
-        let serving = http::serve(
-            tasks.clone(),
-            "pages",
-            TaskKind::SERVICE,
-            self.listener,
-            router,
-            tasks.shutdown_token(),
-        );
-        tasks.spawn(TaskKind::SERVICE, "pages", serving);
+    ///
+    /// # Errors
+    /// The system gives no randomness.
+    pub fn serve(
+        self,
+        tasks: &Tasks,
+        sweeps: Option<Arc<dyn Sweeps>>,
+        seats: Option<Arc<Seats>>,
+    ) -> Result<(), Failure> {
+        let access = Access::new(self.library, sweeps, CancellationToken::new());
+        let entrance = Entrance::open(&self.token, access).map_err(Failure::surroundings)?;
+        serve(tasks, self.listener, entrance, seats);
+        Ok(())
     }
+}
+
+/// A library of what lies in these files, and in those that come.
+fn library_of(files: &Arc<Files>) -> Arc<Library> {
+    let source = Arc::clone(files);
+    Arc::new(Library::new(source as Arc<dyn agon_web::Source>))
+}
+
+fn serve(tasks: &Tasks, listener: Listener, entrance: Entrance, seats: Option<Arc<Seats>>) {
+    let router = agon_web::router(Arc::new(entrance), seats);
+    let serving = http::serve(
+        tasks.clone(),
+        "pages",
+        TaskKind::SERVICE,
+        listener,
+        router,
+        tasks.shutdown_token(),
+    );
+    tasks.spawn(TaskKind::SERVICE, "pages", serving);
 }

@@ -211,8 +211,7 @@ impl Gate {
     /// # Errors
     /// It shows no token that is accepted, or one that does not allow the call.
     pub fn admit(&self, call: &str, shown: Shown<'_>) -> Result<Admitted, Refusal> {
-        let rule = self.rules.iter().find(|(path, _)| *path == call);
-        let rule = rule.map(|(_, rule)| *rule);
+        let rule = self.rule(call);
         if self.is_open() {
             if !shown.is_for_this_machine() {
                 return Err(Refusal::NotThisMachine);
@@ -223,20 +222,68 @@ impl Gate {
                 ended: CancellationToken::new(),
             });
         }
-        let KnownHolder { holder, ended } = self.holder(shown)?;
+        self.allow(call, rule, self.holder(shown)?)
+    }
+
+    /// Lets a request of this process in that is made for somebody who signed in at another door.
+    ///
+    /// # Errors
+    /// Their token is not accepted any more, or does not allow the call.
+    pub fn admit_known(&self, call: &str, known: KnownHolder) -> Result<Admitted, Refusal> {
+        if known.ended.is_cancelled() {
+            return Err(Refusal::Ended);
+        }
+        if known.holder.is_anybody() && !self.is_open() {
+            return Err(Refusal::NoToken);
+        }
+        self.allow(call, self.rule(call), known)
+    }
+
+    /// Whose token somebody shows who signs in at this door, to have calls made for them at others
+    /// ([`Gate::admit_known`]). A token may be younger than the last look at the store, so it is waited
+    /// for the next.
+    ///
+    /// # Errors
+    /// It is not accepted, or has none of these scopes.
+    pub async fn sign_in(&self, token: &str, scopes: &[Scope]) -> Result<KnownHolder, Refusal> {
+        const CALL: &str = "SignIn";
+        let known = match self.identities.holder_of(token) {
+            Err(Refusal::UnknownToken | Refusal::StoreAway) => {
+                self.identities.next_look().await;
+                self.identities.holder_of(token)
+            }
+            known => known,
+        };
+        let known = known.inspect_err(|refusal| self.count(refusal))?;
+        let is_allowed = known.holder.has_any(scopes);
+        let outcome = if is_allowed { "Ok" } else { "PermissionDenied" };
+        self.note(CALL, &known.holder, "", outcome);
+        match is_allowed {
+            true => Ok(known),
+            false => Err(refused(CALL, scopes)),
+        }
+    }
+
+    fn rule(&self, call: &str) -> Option<Rule> {
+        let rule = self.rules.iter().find(|(path, _)| *path == call);
+        rule.map(|(_, rule)| *rule)
+    }
+
+    fn allow(
+        &self,
+        call: &str,
+        rule: Option<Rule>,
+        known: KnownHolder,
+    ) -> Result<Admitted, Refusal> {
+        let KnownHolder { holder, ended } = known;
         let rule = rule.ok_or_else(|| Refusal::NoRule {
             call: short(call).to_owned(),
         })?;
         if !holder.has_any(rule.scopes) {
-            let needed: Vec<&str> = rule.scopes.iter().map(|scope| scope.as_str()).collect();
-            let refusal = Refusal::Scope {
-                call: short(call).to_owned(),
-                needed: needed.join(" or "),
-            };
             if rule.audited {
                 self.note(call, &holder, "", "PermissionDenied");
             }
-            return Err(refusal);
+            return Err(refused(call, rule.scopes));
         }
         Ok(Admitted {
             holder,
@@ -283,6 +330,15 @@ impl Gate {
             });
         };
         self.identities.holder_of(token)
+    }
+}
+
+/// The refusal of a call that takes one of these scopes.
+fn refused(call: &str, scopes: &[Scope]) -> Refusal {
+    let needed: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
+    Refusal::Scope {
+        call: short(call).to_owned(),
+        needed: needed.join(" or "),
     }
 }
 

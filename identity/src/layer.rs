@@ -18,6 +18,7 @@ use tower::{Layer, Service};
 use crate::audit::AuditSubject;
 use crate::gate::{Admitted, Gate, Refusal, Shown};
 use crate::holder::Holder;
+use crate::view::KnownHolder;
 
 /// The services behind a gate.
 pub fn behind(gate: Gate, routes: Routes) -> Routes {
@@ -61,8 +62,16 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let shown = Shown::of(request.headers(), request.uri());
-        match self.gate.admit(request.uri().path(), shown) {
+        let call = request.uri().path();
+        // No request from elsewhere has extensions of ours.
+        let admitted = match request.extensions().get::<KnownHolder>() {
+            Some(known) => self.gate.admit_known(call, known.clone()),
+            None => {
+                let shown = Shown::of(request.headers(), request.uri());
+                self.gate.admit(call, shown)
+            }
+        };
+        match admitted {
             Ok(admitted) => self.pass(request, admitted),
             Err(Refusal::UnknownToken | Refusal::StoreAway) => {
                 let mut own = self.clone();

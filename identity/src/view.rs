@@ -73,9 +73,10 @@ struct KnownToken {
     ended: CancellationToken,
 }
 
-/// Somebody with a token that is accepted.
-#[derive(Debug)]
-pub(crate) struct KnownHolder {
+/// Somebody with a token that is accepted. Beside a request inside this process it stands for the token.
+#[derive(Debug, Clone)]
+pub struct KnownHolder {
+    /// Who it is.
     pub holder: Holder,
     /// Cancelled once the token is not accepted any more.
     pub ended: CancellationToken,

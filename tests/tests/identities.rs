@@ -327,6 +327,83 @@ async fn every_route_refuses_every_token_that_does_not_allow_it() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_let_in_tokens_that_may_look_and_end_with_them() {
+    let installation = Installation::with_teams(&["red"]);
+    let refused = refused_tokens(&installation);
+    let by_scope = tokens_by_scope(&installation);
+    let data = installation.data();
+    let listen = ["--listen", "127.0.0.1:0", "--web-listen", "127.0.0.1:0"];
+    let arguments = [&["coordinator", "--data", &data][..], &listen].concat();
+    let (mut coordinator, _) = Role::start(&arguments);
+    let line = coordinator.line_with("coordinator pages: ");
+    let pages = line.trim().rsplit(' ').next().unwrap().to_owned();
+    agon_service_kit::server::install_crypto();
+    let client = reqwest::Client::new();
+    let enter = async |token: &str| {
+        let body = serde_json::json!({ "token": token }).to_string();
+        let entering = client.post(format!("{pages}/api/v1/enter")).body(body);
+        let entering = entering.header("content-type", "application/json");
+        let answer = entering.send().await.unwrap();
+        let cookie = answer.headers().get("set-cookie");
+        let cookie = cookie.map(|cookie| cookie.to_str().unwrap().split(';').next().unwrap());
+        (answer.status().as_u16(), cookie.map(str::to_owned))
+    };
+    let look = async |route: &str, cookie: &str| {
+        let asking = client.get(format!("{pages}/api/v1/{route}"));
+        let answer = asking.header("cookie", cookie).send().await.unwrap();
+        let status = answer.status().as_u16();
+        (status, answer.text().await.unwrap())
+    };
+    for (what, token) in &refused {
+        let entered = enter(token.as_deref().unwrap_or_default()).await;
+        assert_eq!(entered, (403, None), "{what}");
+    }
+    let may_look = [Scope::Read, Scope::Submit, Scope::Admin];
+    for (scope, token) in &by_scope {
+        let (status, cookie) = enter(token).await;
+        let is_allowed = may_look.contains(scope);
+        assert_eq!(
+            (status == 204, cookie.is_some()),
+            (is_allowed, is_allowed),
+            "{scope}"
+        );
+        for route in [
+            "runs",
+            "results",
+            "sweeps",
+            "sweeps/events",
+            "holder",
+            "sessions/x",
+        ] {
+            assert_eq!(look(route, "agon-view=1").await.0, 401, "{route}");
+        }
+        let Some(cookie) = cookie else { continue };
+        let team = match scope.is_of_team() {
+            true => "\"team\":\"red\"",
+            false => "\"team\":null",
+        };
+        let holder = look("holder", &cookie).await;
+        assert!(
+            holder.0 == 200 && holder.1.contains(team),
+            "{scope}: {holder:?}"
+        );
+        installation.revoke(token);
+        let is_out = || async { look("runs", &cookie).await.0 == 401 };
+        let mut tries = 0;
+        while !is_out().await {
+            tries += 1;
+            assert!(
+                tries < 100,
+                "{scope} still sees pages long after it was revoked"
+            );
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+    let audit = installation.agon(&["audit", "--json"]);
+    assert!(audit.contains("SignIn"), "{audit}");
+}
+
 /// A cluster whose services know each other by one token.
 fn cluster(installation: &Installation, models: &agon_tests::model_server::ModelServer) -> Cluster {
     let services = installation.token(&["--scope", "worker,coordinator"]);

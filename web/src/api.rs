@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use agon_engine::Seat;
 use agon_report::viewing::Hits;
-use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
+use axum::extract::{DefaultBodyLimit, Extension, Path, Query, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -18,15 +18,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
+use crate::access::{Access, AccessHolder};
 use crate::answers::{SessionHead, Steps};
 use crate::entrance::{self, Entrance};
 use crate::index::{Run, RunHead, SessionPage};
-use crate::library::{Library, beside};
+use crate::library::beside;
 use crate::query::{SessionQuery, StepQuery, TextQuery};
 use crate::refusal::{self, Refusal};
-use crate::results::Results;
 use crate::seats::Seats;
-use crate::sweeps::{Action, Sweep, Sweeps};
+use crate::sweeps::{Action, Sweep};
 use crate::{assets, headers, seats, sweeps};
 
 /// Most hits of a search that are named; how many there are is told.
@@ -38,32 +38,24 @@ const LARGEST_BODY_BYTES: usize = 64 * 1024;
 /// Streams that are open at once, of all pages.
 const MOST_STREAMS: usize = 256;
 
-/// What handlers share.
+/// What handlers share besides what whoever asks may see, which is an [`Access`] beside the request.
 #[derive(Clone)]
 struct Shared {
-    library: Arc<Library>,
     entrance: Arc<Entrance>,
-    results: Arc<Results>,
-    sweeps: Option<Arc<dyn Sweeps>>,
     /// Streams that may be open at once.
     streams: Arc<Semaphore>,
 }
 
 type Answer<T> = Result<Json<T>, Refusal>;
 
-/// All routes, for a server on this machine. Without `sweeps` nothing is being played, and without
-/// `seats` nobody is invited to play.
-pub fn router(
-    library: Arc<Library>,
-    entrance: Arc<Entrance>,
-    sweeps: Option<Arc<dyn Sweeps>>,
-    seats: Option<Arc<Seats>>,
-) -> Router {
+/// What whoever asks may see.
+type Allowed = Extension<Arc<Access>>;
+
+/// All routes. Without `seats` nobody is invited to play.
+pub fn router(entrance: Arc<Entrance>, seats: Option<Arc<Seats>>) -> Router {
+    let is_for_others = entrance.doorkeeper().serves_others();
     let shared = Shared {
-        library,
         entrance,
-        results: Arc::default(),
-        sweeps,
         streams: Arc::new(Semaphore::new(MOST_STREAMS)),
     };
     let inside = Router::new()
@@ -82,9 +74,12 @@ pub fn router(
         .route("/sweeps", get(played))
         .route("/sweeps/events", get(events))
         .route("/sweeps/{experiment}/{action}", post(act))
+        .route("/holder", get(holder))
         .route_layer(from_fn_with_state(shared.clone(), admit));
     let api = inside
+        .route("/entrance", get(entrance_told))
         .route("/enter", post(enter))
+        .route("/leave", post(leave))
         .fallback(nothing)
         .layer(from_fn(refusal::in_one_form))
         .with_state(shared);
@@ -96,21 +91,25 @@ pub fn router(
         .nest("/api/v1", api)
         .fallback(assets::serve)
         .layer(DefaultBodyLimit::max(LARGEST_BODY_BYTES))
-        .layer(from_fn_with_state(host, called_rightly))
+        .layer(from_fn_with_state((is_for_others, host), called_rightly))
         .layer(from_fn(headers::add))
 }
 
-/// Pages are called by a name of this machine alone; those on which people play, and what they are
-/// made of, by the address at which people were invited, too.
+/// Pages of one machine are called by a name of this machine alone; those on which people play, and what
+/// they are made of, by the address at which people were invited, too.
 async fn called_rightly(
-    State(host): State<Option<Arc<str>>>,
+    State((is_for_others, host)): State<(bool, Option<Arc<str>>)>,
     request: Request,
     next: Next,
 ) -> Response {
     let headers = request.headers();
     let is_for_people = is_for_people(request.uri().path());
-    let is_invited = host.filter(|host| is_for_people && entrance::is_called(headers, host));
-    match is_invited.map_or_else(|| entrance::check_host(headers), |_| Ok(())) {
+    let is_invited = host.is_some_and(|host| is_for_people && entrance::is_called(headers, &host));
+    let checked = match is_for_others || is_invited {
+        true => Ok(()),
+        false => entrance::check_host(headers),
+    };
+    match checked {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     }
@@ -121,9 +120,12 @@ fn is_for_people(path: &str) -> bool {
     ["/seat", "/favicon.svg"].contains(&path) || below.iter().any(|one| path.starts_with(one))
 }
 
-async fn admit(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+async fn admit(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
     match shared.entrance.admit(request.headers()) {
-        Ok(()) => next.run(request).await,
+        Ok(access) => {
+            request.extensions_mut().insert(access);
+            next.run(request).await
+        }
         Err(refusal) => refusal.into_response(),
     }
 }
@@ -143,8 +145,38 @@ async fn enter(
     Json(entering): Json<Entering>,
 ) -> Result<Response, Refusal> {
     entrance::check_origin(&headers)?;
-    let cookie = shared.entrance.enter(&entering.token)?;
+    let cookie = shared.entrance.enter(&entering.token).await?;
     Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]).into_response())
+}
+
+async fn leave(
+    State(shared): State<Shared>,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, Refusal> {
+    entrance::check_origin(&headers)?;
+    let cookie = shared.entrance.leave(&headers);
+    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]))
+}
+
+#[derive(Serialize)]
+struct EntranceTold {
+    hint: &'static str,
+}
+
+async fn entrance_told(State(shared): State<Shared>) -> Json<EntranceTold> {
+    let hint = shared.entrance.doorkeeper().hint();
+    Json(EntranceTold { hint })
+}
+
+#[derive(Serialize)]
+struct HolderTold {
+    /// Null where there is one token for all.
+    holder: Option<AccessHolder>,
+}
+
+async fn holder(Extension(access): Allowed) -> Json<HolderTold> {
+    let holder = access.holder.clone();
+    Json(HolderTold { holder })
 }
 
 #[derive(Serialize)]
@@ -152,40 +184,40 @@ struct Runs {
     runs: Vec<Run>,
 }
 
-async fn runs(State(shared): State<Shared>) -> Json<Runs> {
-    let runs = shared.library.index.read().runs();
+async fn runs(Extension(access): Allowed) -> Json<Runs> {
+    let runs = access.library.index.read().runs();
     Json(Runs { runs })
 }
 
-async fn run(State(shared): State<Shared>, Path(run): Path<String>) -> Answer<RunHead> {
-    let head = shared.library.index.read().run(&run);
+async fn run(Extension(access): Allowed, Path(run): Path<String>) -> Answer<RunHead> {
+    let head = access.library.index.read().run(&run);
     head.map(Json)
         .ok_or_else(|| Refusal::Missing(format!("run {run}")))
 }
 
 async fn sessions(
-    State(shared): State<Shared>,
+    Extension(access): Allowed,
     Path(run): Path<String>,
     Query(query): Query<SessionQuery>,
 ) -> Answer<SessionPage> {
-    let page = shared.library.index.read().sessions(&run, &query);
+    let page = access.library.index.read().sessions(&run, &query);
     page.map(Json)
         .ok_or_else(|| Refusal::Missing(format!("run {run}")))
 }
 
-async fn session(State(shared): State<Shared>, Path(session): Path<String>) -> Answer<SessionHead> {
-    let (run, viewing) = shared.library.viewing(&session).await?;
-    let paired = shared.library.index.read().paired(&session);
+async fn session(Extension(access): Allowed, Path(session): Path<String>) -> Answer<SessionHead> {
+    let (run, viewing) = access.library.viewing(&session).await?;
+    let paired = access.library.index.read().paired(&session);
     let head = beside(move || viewing.head()).await?;
     Ok(Json(SessionHead { run, head, paired }))
 }
 
 async fn steps(
-    State(shared): State<Shared>,
+    Extension(access): Allowed,
     Path(session): Path<String>,
     Query(query): Query<StepQuery>,
 ) -> Answer<Steps> {
-    let (_, viewing) = shared.library.viewing(&session).await?;
+    let (_, viewing) = access.library.viewing(&session).await?;
     seat_of(&viewing, query.seat)?;
     let total = viewing.steps();
     let steps = beside(move || viewing.from(query.from, query.count(), query.seat)).await?;
@@ -193,21 +225,21 @@ async fn steps(
 }
 
 async fn search(
-    State(shared): State<Shared>,
+    Extension(access): Allowed,
     Path(session): Path<String>,
     Query(query): Query<TextQuery>,
 ) -> Answer<Hits> {
-    let (_, viewing) = shared.library.viewing(&session).await?;
+    let (_, viewing) = access.library.viewing(&session).await?;
     seat_of(&viewing, query.seat)?;
     let hits = beside(move || viewing.search(&query.q, query.seat, MOST_HITS)).await?;
     Ok(Json(hits))
 }
 
 async fn decision(
-    State(shared): State<Shared>,
+    Extension(access): Allowed,
     Path((session, seat, index)): Path<(String, Seat, u32)>,
 ) -> Answer<Value> {
-    let calls = shared.library.calls(&session).await?;
+    let calls = access.library.calls(&session).await?;
     let mut calls = calls.iter();
     let found = calls.find(|call| call["seat"] == seat && call["index"] == index);
     found
@@ -217,10 +249,10 @@ async fn decision(
 }
 
 async fn record(
-    State(shared): State<Shared>,
+    Extension(access): Allowed,
     Path(session): Path<String>,
 ) -> Result<Response, Refusal> {
-    let line = shared.library.line(&session).await?;
+    let line = access.library.line(&session).await?;
     Ok(([(CONTENT_TYPE, "application/json")], line).into_response())
 }
 
@@ -230,27 +262,30 @@ struct Played {
     sweeps: Option<Vec<Sweep>>,
 }
 
-async fn played(State(shared): State<Shared>) -> Json<Played> {
-    let states = shared.sweeps.map(|sweeps| sweeps.states());
+async fn played(Extension(access): Allowed) -> Json<Played> {
+    let states = access.sweeps.as_ref().map(|sweeps| sweeps.states());
     let sweeps = states.map(|states| states.borrow().to_vec());
     Json(Played { sweeps })
 }
 
-async fn events(State(shared): State<Shared>) -> Result<Response, Refusal> {
-    let sweeps = shared.sweeps.ok_or_else(nothing_is_played)?;
+async fn events(
+    State(shared): State<Shared>,
+    Extension(access): Allowed,
+) -> Result<Response, Refusal> {
+    let sweeps = access.sweeps.clone().ok_or_else(nothing_is_played)?;
     let place = shared.streams.try_acquire_owned();
     let place = place.map_err(|_| Refusal::Busy)?;
-    let told = sweeps::tell(sweeps.states(), place);
+    let told = sweeps::tell(sweeps.states(), access.ended(), (access, place));
     Ok(told.into_response())
 }
 
 async fn act(
-    State(shared): State<Shared>,
+    Extension(access): Allowed,
     headers: HeaderMap,
     Path((experiment, action)): Path<(String, Action)>,
 ) -> Result<StatusCode, Refusal> {
     entrance::check_origin(&headers)?;
-    let sweeps = shared.sweeps.ok_or_else(nothing_is_played)?;
+    let sweeps = access.sweeps.as_ref().ok_or_else(nothing_is_played)?;
     let acted = sweeps.act(experiment, action).await;
     acted.map_err(Refusal::Refused)?;
     Ok(StatusCode::NO_CONTENT)
@@ -270,4 +305,4 @@ fn seat_of(viewing: &agon_report::viewing::Viewing, seat: Option<Seat>) -> Resul
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,91 +1,185 @@
-//! Who comes in: whoever shows the token that was printed at the start gets a cookie, and whoever has
-//! such a cookie is let in. Holds digests only, compared in constant time.
+//! Who comes in: whoever shows a token that a [`Doorkeeper`] accepts gets a cookie, and whoever has such a
+//! cookie is let in to what the token's holder may see. Holds digests only, compared in constant time.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use blake3::Hash;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use http::HeaderMap;
 use http::header::{COOKIE, HOST, ORIGIN};
 use parking_lot::Mutex;
 
+use crate::access::Access;
 use crate::refusal::Refusal;
 
 /// How names of cookies begin; browsers do not tell servers of one machine apart, so each has its own.
 const NAME: &str = "agon-view";
 
-/// Digits of the token's digest in the name of the cookie.
+/// Digits that tell cookies of servers on one machine apart.
 const NAME_DIGITS: usize = 8;
 
 /// Cookies that are known at once; the oldest goes first.
 const MOST_COOKIES: usize = 1_000;
 
+/// A cookie that nobody has shown for so long is forgotten, and with it what was kept for its holder.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(12 * 60 * 60);
+
 /// Bytes of randomness in tokens and cookies.
 const RANDOM_BYTES: usize = 24;
 
+/// Decides who may see what.
+pub trait Doorkeeper: Send + Sync + 'static {
+    /// What the holder of a token may see.
+    ///
+    /// # Errors
+    /// The token is not accepted; says why.
+    fn enter(&self, token: String) -> BoxFuture<'_, Result<Arc<Access>, Refusal>>;
+
+    /// What people are told of tokens where they sign in.
+    fn hint(&self) -> &'static str;
+
+    /// Whether pages may be called by any name. Without a team's token to keep others out they are for
+    /// their own machine.
+    fn serves_others(&self) -> bool;
+}
+
 /// See the module.
 pub struct Entrance {
-    token: Hash,
-    cookies: Mutex<VecDeque<Hash>>,
+    doorkeeper: Arc<dyn Doorkeeper>,
+    cookie_name: String,
+    /// Whether cookies are for encrypted connections alone.
+    is_secure: bool,
+    cookies: Mutex<VecDeque<Cookie>>,
+}
+
+/// One that was given to a browser.
+struct Cookie {
+    digest: Hash,
+    access: Arc<Access>,
+    shown: Instant,
 }
 
 impl Entrance {
-    /// One with a new token, which is told once and kept as a digest.
+    /// One with one [`token`] for everything that may be seen, which is kept as a digest.
     ///
     /// # Errors
     /// The system gives no randomness.
-    pub fn open() -> Result<(Self, String), getrandom::Error> {
-        let token = random()?;
-        let entrance = Self {
+    pub fn open(token: &str, access: Access) -> Result<Self, getrandom::Error> {
+        let keeper = PrintedToken {
             token: blake3::hash(token.as_bytes()),
-            cookies: Mutex::new(VecDeque::new()),
+            access: Arc::new(access),
         };
-        Ok((entrance, token))
+        Self::kept_by(Arc::new(keeper), false)
     }
 
-    /// The cookie for whoever shows the token, as a header's value.
+    /// One where somebody else decides.
     ///
     /// # Errors
-    /// It is another token, or there is no randomness.
-    pub fn enter(&self, token: &str) -> Result<String, Refusal> {
-        // Digests of blake3 are compared in constant time.
-        if blake3::hash(token.trim().as_bytes()) != self.token {
-            return Err(Refusal::WrongToken);
-        }
+    /// The system gives no randomness.
+    pub fn kept_by(
+        doorkeeper: Arc<dyn Doorkeeper>,
+        is_secure: bool,
+    ) -> Result<Self, getrandom::Error> {
+        Ok(Self {
+            doorkeeper,
+            cookie_name: format!("{NAME}-{}", &random()?[..NAME_DIGITS]),
+            is_secure,
+            cookies: Mutex::new(VecDeque::new()),
+        })
+    }
+
+    /// The cookie for whoever shows a token, as a header's value.
+    ///
+    /// # Errors
+    /// The token is not accepted, or there is no randomness.
+    pub async fn enter(&self, token: &str) -> Result<String, Refusal> {
+        let access = self.doorkeeper.enter(token.trim().to_owned()).await?;
         let cookie = random().map_err(|error| Refusal::Unreadable(error.to_string()))?;
         let mut cookies = self.cookies.lock();
         if cookies.len() == MOST_COOKIES {
             cookies.pop_front();
         }
-        cookies.push_back(blake3::hash(cookie.as_bytes()));
-        let name = self.name();
-        Ok(format!(
-            "{name}={cookie}; Path=/; HttpOnly; SameSite=Strict"
-        ))
+        cookies.push_back(Cookie {
+            digest: blake3::hash(cookie.as_bytes()),
+            access,
+            shown: Instant::now(),
+        });
+        Ok(self.cookie(&cookie, ""))
     }
 
-    /// The name of this server's cookie. It says nothing of the token: that is drawn from far too many.
-    fn name(&self) -> String {
-        format!("{NAME}-{}", &self.token.to_hex()[..NAME_DIGITS])
+    /// Forgets the cookie of whoever signs out; gives the header's value that has the browser forget it.
+    pub fn leave(&self, headers: &HeaderMap) -> String {
+        let shown = self.shown(headers);
+        self.cookies
+            .lock()
+            .retain(|cookie| !shown.contains(&cookie.digest));
+        self.cookie("", "; Max-Age=0")
     }
 
-    /// Lets a request in that has a cookie.
+    fn cookie(&self, value: &str, more: &str) -> String {
+        let secure = if self.is_secure { "; Secure" } else { "" };
+        let name = &self.cookie_name;
+        format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict{secure}{more}")
+    }
+
+    /// Lets a request in that has a cookie, to what its holder may see.
     ///
     /// # Errors
-    /// It has none of ours.
-    pub fn admit(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        let own = self.name();
+    /// It has none of ours, or the token behind it is not accepted any more.
+    pub fn admit(&self, headers: &HeaderMap) -> Result<Arc<Access>, Refusal> {
+        let shown = self.shown(headers);
+        let mut cookies = self.cookies.lock();
+        cookies.retain(|cookie| {
+            !cookie.access.has_ended() && cookie.shown.elapsed() < FORGOTTEN_AFTER
+        });
+        let mut cookies = cookies.iter_mut();
+        // Digests of blake3 are compared in constant time.
+        let found = cookies.find(|cookie| shown.contains(&cookie.digest));
+        let cookie = found.ok_or(Refusal::NotEntered)?;
+        cookie.shown = Instant::now();
+        Ok(Arc::clone(&cookie.access))
+    }
+
+    /// Who decides.
+    pub fn doorkeeper(&self) -> &dyn Doorkeeper {
+        &*self.doorkeeper
+    }
+
+    /// Digests of the cookies that a request shows under our name.
+    fn shown(&self, headers: &HeaderMap) -> Vec<Hash> {
         let all = headers.get_all(COOKIE).iter();
         let all = all.filter_map(|value| value.to_str().ok());
-        let mut shown = all.flat_map(|value| value.split(';')).filter_map(|one| {
-            let (name, value) = one.trim().split_once('=')?;
-            (name == own).then_some(value)
-        });
-        let cookies = self.cookies.lock();
-        let is_known = shown.any(|value| {
-            let shown = blake3::hash(value.as_bytes());
-            cookies.iter().any(|known| *known == shown)
-        });
-        is_known.then_some(()).ok_or(Refusal::NotEntered)
+        all.flat_map(|value| value.split(';'))
+            .filter_map(|one| {
+                let (name, value) = one.trim().split_once('=')?;
+                (name == self.cookie_name).then(|| blake3::hash(value.as_bytes()))
+            })
+            .collect()
+    }
+}
+
+/// One token for everything, printed when the server starts.
+struct PrintedToken {
+    token: Hash,
+    access: Arc<Access>,
+}
+
+impl Doorkeeper for PrintedToken {
+    fn enter(&self, token: String) -> BoxFuture<'_, Result<Arc<Access>, Refusal>> {
+        let is_ours = blake3::hash(token.as_bytes()) == self.token;
+        let access = is_ours.then(|| Arc::clone(&self.access));
+        async move { access.ok_or(Refusal::WrongToken) }.boxed()
+    }
+
+    fn hint(&self) -> &'static str {
+        "The program prints an access token when it starts."
+    }
+
+    fn serves_others(&self) -> bool {
+        false
     }
 }
 
@@ -135,6 +229,19 @@ fn is_this_machine(host: &str) -> bool {
         .parse()
         .is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
     is_loopback || name.eq_ignore_ascii_case("localhost")
+}
+
+/// A new token that is printed when a server starts.
+///
+/// # Errors
+/// The system gives no randomness.
+pub fn token() -> Result<String, getrandom::Error> {
+    random()
+}
+
+/// Whether somebody shows this token, in a time that says nothing of it.
+pub fn is_same(shown: &str, token: &str) -> bool {
+    blake3::hash(shown.as_bytes()) == blake3::hash(token.as_bytes())
 }
 
 fn random() -> Result<String, getrandom::Error> {

@@ -3,6 +3,7 @@
 //! and asks and keeps through the ports of [`seats`]; it knows no files, no coordinator and no
 //! gateway. Wired by the command line (`agon view`, `agon run --web`).
 
+mod access;
 mod answers;
 mod api;
 mod assets;
@@ -18,7 +19,9 @@ pub mod site;
 pub mod sweeps;
 mod wanted;
 
+pub use access::{Access, AccessHolder};
 pub use api::router;
-pub use entrance::Entrance;
+pub use entrance::{Doorkeeper, Entrance, is_same, token};
 pub use index::{Index, Place, Run, RunKey};
 pub use library::{Calls, Library, Sessions, Source};
+pub use refusal::Refusal;

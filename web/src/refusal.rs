@@ -14,10 +14,10 @@ use serde_json::json;
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     /// No cookie of this server came along.
-    #[error("this page wants the access token that `agon view` printed")]
+    #[error("sign in with an access token first")]
     NotEntered,
     /// The token is another one.
-    #[error("this is not the access token that `agon view` printed")]
+    #[error("this is not the access token that the program printed")]
     WrongToken,
     /// The page was called by a name that other machines may use.
     #[error("call this page localhost or 127.0.0.1")]

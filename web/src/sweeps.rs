@@ -9,7 +9,8 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::future::BoxFuture;
 use futures_util::{Stream, stream};
 use serde::{Deserialize, Serialize};
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 /// Between two tellings of one page; the latest state wins.
 const TELL_EVERY: Duration = Duration::from_millis(250);
@@ -111,22 +112,28 @@ pub trait Sweeps: Send + Sync + 'static {
 }
 
 /// Tells all states at once, and again whenever they have changed, a few times a second at the most.
-/// Holds its place among all streams until the page goes away.
-pub(crate) fn tell(
+/// Holds what it is given (its place among all streams, what whoever looks may see) until the page goes
+/// away or `ended` is cancelled.
+pub(crate) fn tell<H: Send + 'static>(
     states: watch::Receiver<States>,
-    place: OwnedSemaphorePermit,
+    ended: CancellationToken,
+    held: H,
 ) -> Sse<impl Stream<Item = Told>> {
     let told = stream::unfold(
-        (states, true, place),
-        |(mut states, is_first, place)| async move {
+        (states, true, ended, held),
+        |(mut states, is_first, ended, held)| async move {
             if !is_first {
                 tokio::time::sleep(TELL_EVERY).await;
-                // Whoever knew the states is gone, and with it this stream.
-                states.changed().await.ok()?;
+                tokio::select! {
+                    // Whoever knew the states is gone, and with it this stream.
+                    changed = states.changed() => changed.ok()?,
+                    () = ended.cancelled() => return None,
+                }
             }
             let now = Arc::clone(&states.borrow_and_update());
             let event = Event::default().event("sweeps").json_data(&*now);
-            Some((Ok(event.unwrap_or_default()), (states, false, place)))
+            let event = Ok(event.unwrap_or_default());
+            Some((event, (states, false, ended, held)))
         },
     );
     Sse::new(told).keep_alive(KeepAlive::new().interval(ALIVE_EVERY))

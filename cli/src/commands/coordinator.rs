@@ -20,11 +20,12 @@ use crate::data_folder::{COORDINATOR, HeldFolder, STORE};
 use crate::describing::describe_at;
 use crate::failure::Failure;
 use crate::forgetting::forget_at;
-use crate::identities::{IdentityArguments, gate};
+use crate::identities::{self, IdentityArguments};
 use crate::role::{
     LogArguments, MetricsArguments, OnSignals, StoreArguments, TlsArguments, announce, open_door,
     run_service,
 };
+use crate::viewing::teams::TeamPages;
 
 /// Arguments of `agon coordinator`.
 #[derive(Debug, clap::Args)]
@@ -70,6 +71,17 @@ pub struct Coordinator {
     /// told when a session's decisions are no longer needed because its record is stored
     #[arg(long, env = "AGON_GATEWAY", hide_env_values = true, value_name = "URL")]
     gateway: Option<String>,
+    /// Serve pages to whoever signs in with a token of a team: its experiments as they are played,
+    /// sessions, results. On an address of this machine alone and without tokens, the address to
+    /// open is printed. Encrypted if the coordinator's door is
+    #[arg(
+        long,
+        env = "AGON_WEB_LISTEN",
+        hide_env_values = true,
+        value_name = "ADDRESS",
+        help_heading = "Pages"
+    )]
+    web_listen: Option<String>,
     #[command(flatten)]
     store: StoreArguments,
     #[command(flatten)]
@@ -112,7 +124,7 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
             store_may_come_later: true,
             archive: archive(arguments.archive.as_deref()),
             on_stored: gateway.clone().map(|gateway| forget_at(gateway, &tasks)),
-            describe_models: gateway.map(describe_at),
+            describe_models: gateway.clone().map(describe_at),
             session_limits: Some(session_limits(&identities)),
             ..CoordinatorOptions::default()
         };
@@ -129,12 +141,23 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
         announce("coordinator", &listener);
         let services = coordinator.services();
         let routes = Routes::new(services.experiments).add_service(services.session_leases);
-        let gate = gate(&identities, "coordinator", access::RULES, &listener);
+        let gate = identities::gate(&identities, "coordinator", access::RULES, &listener);
+        let routes = behind(gate, routes);
+        if let Some(listen) = &arguments.web_listen {
+            let tls = arguments.tls.for_browsers(&tasks)?;
+            let listener = open_door(listen, tls.as_ref()).await?;
+            let pages = TeamPages {
+                gate: identities::gate(&identities, "pages", &[], &listener),
+                services: routes.clone(),
+                gateway,
+            };
+            pages.serve(&tasks, listener, tls.is_some())?;
+        }
         server::serve_when(
             &tasks,
             "coordinator",
             listener,
-            behind(gate, routes),
+            routes,
             coordinator.in_charge(),
         );
         let shutdown = tasks.shutdown_token();

@@ -32,7 +32,7 @@ use crate::results;
 use crate::role::{LogArguments, MetricsArguments, StoreArguments, runtime};
 use crate::run_folder::account::State;
 use crate::run_folder::{Place, RunFolder};
-use crate::viewing::{self, Files, Following, Pages};
+use crate::viewing::{self, Files, Following, Pages, Source};
 
 mod verdict;
 pub(super) mod watch;
@@ -284,10 +284,12 @@ async fn show(
     cluster: &Cluster,
 ) -> Result<Option<Arc<Seats>>, Failure> {
     let files = Arc::new(Files::default());
-    let pages = Pages::open(listen, Arc::clone(&files)).await?;
+    let pages = Pages::open(listen, &files).await?;
     let (experiments, gateway) = (cluster.experiments.clone(), cluster.gateway.clone());
     let tasks = cluster.tasks();
-    let following = Following::begin(tasks, experiments, Some(gateway.clone()), &pages, files)?;
+    let source = Source::of_this_process(experiments, Some(gateway.clone()));
+    let stopping = tasks.shutdown_token();
+    let following = Following::begin(tasks, stopping, source, pages.library(), files)?;
     output::tell(&format!("watch it at {}", pages.address()));
     let (name, invited) = (&checked.document.name, inviting::doors(&checked.models));
     let seats = if invited.is_empty() {
@@ -305,7 +307,7 @@ async fn show(
         };
         Some(seating.seats(pages.library(), &following))
     };
-    pages.serve(tasks, Some(following), seats.clone());
+    pages.serve(tasks, Some(following), seats.clone())?;
     Ok(seats)
 }
 

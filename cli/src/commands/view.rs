@@ -16,7 +16,7 @@ use crate::inviting::{self, PeopleArguments, PeopleFolder, Seating};
 use crate::output;
 use crate::results::experiment_client;
 use crate::role::{LogArguments, OnSignals, run_service};
-use crate::viewing::{Files, Following, LISTEN, Pages, listing};
+use crate::viewing::{Files, Following, LISTEN, Pages, Source, listing};
 
 const EXAMPLES: &str = "Examples:
   agon view                             every run that is kept here
@@ -71,7 +71,7 @@ pub fn run(arguments: &View, log: &LogArguments) -> Result<(), Failure> {
     };
     let files = Arc::new(files);
     run_service(log, "view", async |tasks| {
-        let pages = Pages::open(&arguments.listen, Arc::clone(&files)).await?;
+        let pages = Pages::open(&arguments.listen, &files).await?;
         for fault in &files.faults {
             output::tell(&format!("unreadable: {fault}"));
         }
@@ -79,14 +79,20 @@ pub fn run(arguments: &View, log: &LogArguments) -> Result<(), Failure> {
         match &arguments.coordinator {
             None => {
                 list(&tasks, files, &pages);
-                pages.serve(&tasks, None, None);
+                pages.serve(&tasks, None, None)?;
             }
             Some(url) => {
                 let gateway = arguments.gateway.as_deref().map(transport_to).transpose()?;
                 let experiments = coordinators::in_charge(url)?;
                 let client = experiment_client(experiments.clone());
                 let doors = gateway.clone();
-                let following = Following::begin(&tasks, experiments, gateway, &pages, files)?;
+                let following = Following::begin(
+                    &tasks,
+                    tasks.shutdown_token(),
+                    Source::of_this_process(experiments, gateway),
+                    pages.library(),
+                    files,
+                )?;
                 let seats = match (doors, arguments.invited()?) {
                     (Some(gateway), Some((people, folder))) => {
                         let games = inviting::games_of(client, &folder).await?;
@@ -100,7 +106,7 @@ pub fn run(arguments: &View, log: &LogArguments) -> Result<(), Failure> {
                     }
                     _ => None,
                 };
-                pages.serve(&tasks, Some(following), seats);
+                pages.serve(&tasks, Some(following), seats)?;
             }
         }
         Ok(OnSignals::default())

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use agon_identity::holder::Holder;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
@@ -22,10 +23,10 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tempfile::TempDir;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use tonic::Status;
 use tracing::{debug, warn};
 
-use super::Pages;
 use super::files::Files;
 use super::spool::Spool;
 use crate::failure::Failure;
@@ -55,6 +56,27 @@ const NANO: f64 = 1e9;
 
 type Client = ExperimentServiceClient<Transport>;
 
+/// Where experiments are followed, and as whom.
+pub struct Source {
+    /// The coordinator.
+    pub experiments: Transport,
+    /// The gateway, for costs and what waits for quota.
+    pub gateway: Option<Transport>,
+    /// Who looks; the gateway knows experiments by the names under which they are kept.
+    pub holder: Holder,
+}
+
+impl Source {
+    /// Whatever this process itself may see.
+    pub fn of_this_process(experiments: Transport, gateway: Option<Transport>) -> Self {
+        Self {
+            experiments,
+            gateway,
+            holder: Holder::anybody(),
+        }
+    }
+}
+
 /// See the module.
 pub struct Following {
     client: Client,
@@ -62,29 +84,30 @@ pub struct Following {
 }
 
 impl Following {
-    /// Begins to follow all experiments that may be seen.
+    /// Begins to follow all experiments that may be seen, until `stopping`. Their records are kept in
+    /// `files` and listed in `library`.
     ///
     /// # Errors
     /// There is no room for records.
     pub fn begin(
         tasks: &Tasks,
-        experiments: Transport,
-        gateway: Option<Transport>,
-        pages: &Pages,
+        stopping: CancellationToken,
+        source: Source,
+        library: Arc<Library>,
         files: Arc<Files>,
     ) -> Result<Arc<dyn Sweeps>, Failure> {
         let folder = tempfile::tempdir().map_err(Failure::surroundings)?;
         let (sender, states) = watch::channel(States::default());
-        let client = experiment_client(experiments);
+        let client = experiment_client(source.experiments);
         let follower = Follower {
             client: client.clone(),
-            gateway,
-            library: pages.library(),
+            gateway: source.gateway,
+            holder: source.holder,
+            library,
             files,
             folder,
             followed: BTreeMap::new(),
         };
-        let stopping = tasks.shutdown_token();
         tasks.spawn(TaskKind::UPKEEP, "experiments for pages", async move {
             let _ = stopping.run_until_cancelled(follower.run(sender)).await;
         });
@@ -165,6 +188,7 @@ impl Followed {
 struct Follower {
     client: Client,
     gateway: Option<Transport>,
+    holder: Holder,
     library: Arc<Library>,
     files: Arc<Files>,
     folder: TempDir,
@@ -207,7 +231,11 @@ impl Follower {
         Ok(sweeps)
     }
 
+    /// Of all teams together, so no team is told.
     async fn waiting_for_quota(&self) -> Option<u64> {
+        if self.holder.team().is_some() {
+            return None;
+        }
         let mut gateway = AgentGatewayServiceClient::new(self.gateway.clone()?);
         let status = in_time(gateway.get_gateway_status(GetGatewayStatusRequest::default())).await;
         Some(status.ok()?.into_inner().waiting_for_quota)
@@ -258,7 +286,8 @@ impl Follower {
             .is_none_or(|then| now - then >= COST_EVERY)
         {
             followed.cost_asked = Some(now);
-            followed.cost = spent(self.gateway.clone(), name).await;
+            let kept = self.holder.kept_name(name);
+            followed.cost = spent(self.gateway.clone(), &kept).await;
         }
         if followed.fetched < summary.done {
             self.fetch(name, followed).await?;

@@ -2,13 +2,13 @@
 //! and the sessions that they rest on. Which sessions, stands in the query of each.
 
 use agon_report::spreadsheet::csv_of;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Extension, Path, Query};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 
-use super::{Answer, Shared};
+use super::{Allowed, Answer, Shared};
 use crate::index::SessionPage;
 use crate::query::PageQuery;
 use crate::refusal::Refusal;
@@ -30,35 +30,35 @@ pub(super) fn routes() -> Router<Shared> {
         .route("/figures/{name}/{file}", get(file))
 }
 
-async fn standing(State(shared): State<Shared>, Query(query): Pairs) -> Answer<Standing> {
+async fn standing(Extension(access): Allowed, Query(query): Pairs) -> Answer<Standing> {
     let wanted = wanted(&query)?;
-    let standing = shared.results.standing(&shared.library, wanted).await?;
+    let standing = access.results.standing(&access.library, wanted).await?;
     Ok(Json(standing))
 }
 
 async fn sessions(
-    State(shared): State<Shared>,
+    Extension(access): Allowed,
     Query(query): Pairs,
     Query(page): Query<PageQuery>,
 ) -> Answer<SessionPage> {
     let wanted = wanted(&query)?;
-    let page = shared.library.index.read().wanted_sessions(&wanted, &page);
+    let page = access.library.index.read().wanted_sessions(&wanted, &page);
     Ok(Json(page))
 }
 
 async fn part(
-    State(shared): State<Shared>,
+    Extension(access): Allowed,
     Path(part): Path<String>,
     Query(query): Pairs,
 ) -> Answer<Told> {
     let wanted = wanted(&query)?;
-    let told = shared.results.part(&shared.library, wanted, part).await?;
+    let told = access.results.part(&access.library, wanted, part).await?;
     Ok(Json(told))
 }
 
 /// A table of a part by its number from 0, as CSV.
 async fn table(
-    State(shared): State<Shared>,
+    Extension(access): Allowed,
     Path((part, table)): Path<(String, String)>,
     Query(query): Pairs,
 ) -> Result<Response, Refusal> {
@@ -68,9 +68,9 @@ async fn table(
         .strip_suffix(".csv")
         .and_then(|number| number.parse().ok())
         .ok_or_else(missing)?;
-    let told = shared
+    let told = access
         .results
-        .part(&shared.library, wanted, part.clone())
+        .part(&access.library, wanted, part.clone())
         .await?;
     let found = told.table(number).ok_or_else(missing)?;
     Ok(saved(
@@ -81,18 +81,18 @@ async fn table(
 }
 
 async fn figure(
-    State(shared): State<Shared>,
+    Extension(access): Allowed,
     Path(name): Path<String>,
     Query(query): Pairs,
 ) -> Answer<FigureTold> {
     let wanted = wanted(&query)?;
-    let told = shared.results.figure(&shared.library, wanted, name).await?;
+    let told = access.results.figure(&access.library, wanted, name).await?;
     Ok(Json(told))
 }
 
 /// A figure as a file, to be shown or saved.
 async fn file(
-    State(shared): State<Shared>,
+    Extension(access): Allowed,
     Path((name, file)): Path<(String, String)>,
     Query(query): Pairs,
 ) -> Result<Response, Refusal> {
@@ -105,8 +105,8 @@ async fn file(
     };
     let ending = if kind == SVG { "svg" } else { "csv" };
     let shown = format!("{name}.{ending}");
-    let results = &shared.results;
-    let written = results.file(&shared.library, wanted, name, form).await?;
+    let results = &access.results;
+    let written = results.file(&access.library, wanted, name, form).await?;
     Ok(saved(written, kind, &shown))
 }
 

@@ -13,16 +13,17 @@ use futures_util::future::BoxFuture;
 use http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
 use http::{Request, Response, StatusCode};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::index::tests::line;
-use crate::{Calls, Entrance, Library, Place, Sessions, Source, router};
+use crate::{Access, Calls, Entrance, Library, Place, Sessions, Source, router};
 
 mod results;
 
 /// Records in memory, by their offset; what is not there cannot be read.
 #[derive(Clone)]
-struct Records(Vec<String>);
+pub(crate) struct Records(pub(crate) Vec<String>);
 
 impl Source for Records {
     fn line(&self, place: Place) -> Result<String, String> {
@@ -71,10 +72,12 @@ impl Stand {
             session.session
         });
         let ids: Vec<String> = ids.collect();
-        let (entrance, token) = Entrance::open().unwrap();
         let library = Arc::new(library);
+        let access = Access::new(Arc::clone(&library), None, CancellationToken::new());
+        let token = crate::token().unwrap();
+        let entrance = Entrance::open(&token, access).unwrap();
         Self {
-            router: router(Arc::clone(&library), Arc::new(entrance), None, None),
+            router: router(Arc::new(entrance), None),
             library,
             token,
             session: ids[0].clone(),

@@ -4,7 +4,30 @@
 use http::HeaderMap;
 use http::header::{COOKIE, HOST, ORIGIN};
 
-use super::{Entrance, MOST_COOKIES, check_host, check_origin};
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use super::{Doorkeeper, Entrance, MOST_COOKIES, check_host, check_origin};
+use crate::api::tests::Records;
+use crate::refusal::Refusal;
+use crate::{Access, AccessHolder, Library};
+
+fn access(begun: CancellationToken) -> Access {
+    Access::new(
+        Arc::new(Library::new(Arc::new(Records(Vec::new())))),
+        None,
+        begun,
+    )
+}
+
+fn open() -> (Entrance, String) {
+    let token = super::token().unwrap();
+    let entrance = Entrance::open(&token, access(CancellationToken::new())).unwrap();
+    (entrance, token)
+}
 
 fn headers(name: http::header::HeaderName, value: &str) -> HeaderMap {
     HeaderMap::from_iter([(name, value.parse().unwrap())])
@@ -14,13 +37,13 @@ fn pair(cookie: &str) -> &str {
     cookie.split(';').next().unwrap()
 }
 
-#[test]
-fn only_the_token_gives_a_cookie_and_only_the_cookie_lets_in() {
-    let (entrance, token) = Entrance::open().unwrap();
+#[tokio::test]
+async fn only_the_token_gives_a_cookie_and_only_the_cookie_lets_in() {
+    let (entrance, token) = open();
     for wrong in ["", "x", &token[1..], &format!("{token}0")] {
-        assert!(entrance.enter(wrong).is_err(), "{wrong}");
+        assert!(entrance.enter(wrong).await.is_err(), "{wrong}");
     }
-    let cookie = entrance.enter(&token).unwrap();
+    let cookie = entrance.enter(&token).await.unwrap();
     assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"));
     let shown = format!("other=1; {}; last=2", pair(&cookie));
     assert!(entrance.admit(&headers(COOKIE, &shown)).is_ok());
@@ -36,15 +59,15 @@ fn only_the_token_gives_a_cookie_and_only_the_cookie_lets_in() {
     assert!(entrance.admit(&HeaderMap::new()).is_err());
 }
 
-#[test]
-fn oldest_cookie_ends_when_there_are_too_many() {
-    let (entrance, token) = Entrance::open().unwrap();
-    let first = entrance.enter(&token).unwrap();
+#[tokio::test]
+async fn oldest_cookie_ends_when_there_are_too_many() {
+    let (entrance, token) = open();
+    let first = entrance.enter(&token).await.unwrap();
     for _ in 0..MOST_COOKIES - 1 {
-        entrance.enter(&token).unwrap();
+        entrance.enter(&token).await.unwrap();
     }
     assert!(entrance.admit(&headers(COOKIE, pair(&first))).is_ok());
-    entrance.enter(&token).unwrap();
+    entrance.enter(&token).await.unwrap();
     assert!(entrance.admit(&headers(COOKIE, pair(&first))).is_err());
 }
 
@@ -87,13 +110,79 @@ fn changes_are_taken_from_ones_own_pages_only() {
     assert!(check_origin(&cross).is_err());
 }
 
-#[test]
-fn cookies_of_two_servers_of_one_machine_stand_beside_each_other() {
-    let (one, first) = Entrance::open().unwrap();
-    let (other, second) = Entrance::open().unwrap();
-    let cookies = [one.enter(&first).unwrap(), other.enter(&second).unwrap()];
+#[tokio::test]
+async fn cookies_of_two_servers_of_one_machine_stand_beside_each_other() {
+    let (one, first) = open();
+    let (other, second) = open();
+    let cookies = [
+        one.enter(&first).await.unwrap(),
+        other.enter(&second).await.unwrap(),
+    ];
     let both = cookies.each_ref().map(|cookie| pair(cookie)).join("; ");
     assert!(one.admit(&headers(COOKIE, &both)).is_ok());
     assert!(other.admit(&headers(COOKIE, &both)).is_ok());
     assert!(other.admit(&headers(COOKIE, pair(&cookies[0]))).is_err());
+}
+
+/// Two teams, whose tokens are their names.
+struct Teams {
+    red: Arc<Access>,
+    blue: Arc<Access>,
+}
+
+impl Doorkeeper for Teams {
+    fn enter(&self, token: String) -> BoxFuture<'_, Result<Arc<Access>, Refusal>> {
+        let access = match &*token {
+            "red" => Ok(Arc::clone(&self.red)),
+            "blue" => Ok(Arc::clone(&self.blue)),
+            _ => Err(Refusal::Closed("this token is not known here".to_owned())),
+        };
+        async move { access }.boxed()
+    }
+
+    fn hint(&self) -> &'static str {
+        "a token of your team"
+    }
+
+    fn serves_others(&self) -> bool {
+        true
+    }
+}
+
+#[tokio::test]
+async fn each_cookie_leads_to_its_holder_alone_until_the_token_ends_or_they_sign_out() {
+    let (ended, begun) = (CancellationToken::new(), CancellationToken::new());
+    let holder = |team: &str| AccessHolder {
+        name: "ci".to_owned(),
+        team: Some(team.to_owned()),
+    };
+    let red = access(begun.clone()).of(holder("red"), ended.clone());
+    let blue = access(CancellationToken::new()).of(holder("blue"), CancellationToken::new());
+    let (red, blue) = (Arc::new(red), Arc::new(blue));
+    let entrance = Entrance::kept_by(Arc::new(Teams { red, blue }), true).unwrap();
+    assert!(matches!(
+        entrance.enter("green").await,
+        Err(Refusal::Closed(_))
+    ));
+    let of_red = entrance.enter(" red\n").await.unwrap();
+    let of_blue = entrance.enter("blue").await.unwrap();
+    assert!(of_red.contains("; Secure"), "{of_red}");
+    let team = |cookie: &str| {
+        let admitted = entrance.admit(&headers(COOKIE, pair(cookie)));
+        admitted
+            .ok()
+            .map(|access| access.holder.clone().unwrap().team.unwrap())
+    };
+    assert_eq!(team(&of_red).as_deref(), Some("red"));
+    assert_eq!(team(&of_blue).as_deref(), Some("blue"));
+    ended.cancel();
+    assert_eq!(team(&of_red), None);
+    let gone = entrance.leave(&headers(COOKIE, pair(&of_blue)));
+    assert!(gone.contains("Max-Age=0"), "{gone}");
+    assert_eq!(team(&of_blue), None);
+    drop(entrance);
+    assert!(
+        begun.is_cancelled(),
+        "what was begun for a holder ends with the last access"
+    );
 }

@@ -18,10 +18,11 @@ use http::{Request, StatusCode};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use super::{Asks, Book, DoorAsk, Doors, Keeper, Kept, Message, People, Seats, Unanswered};
-use crate::{Calls, Entrance, Library, Place, Sessions, Source, router};
+use crate::{Access, Calls, Entrance, Library, Place, Sessions, Source, router};
 
 /// A year from now and more.
 const FAR: u64 = u64::MAX;
@@ -169,8 +170,9 @@ impl Stand {
             None,
         );
         let seats = Arc::new(seats);
-        let (entrance, _) = Entrance::open().unwrap();
-        let router = router(library, Arc::new(entrance), None, Some(Arc::clone(&seats)));
+        let access = Access::new(library, None, CancellationToken::new());
+        let entrance = Entrance::open("token", access).unwrap();
+        let router = router(Arc::new(entrance), Some(Arc::clone(&seats)));
         Self {
             router,
             keeper,

@@ -12,9 +12,10 @@ const path = (page: Page) => new URL(page.url()).pathname + new URL(page.url()).
 
 test("a reader without a token is asked for one, and a wrong one is refused", async ({ page, address }) => {
   await page.goto(`${address}/runs/trial`);
+  await expect(page.getByText("The program prints an access token.")).toBeVisible();
   await page.getByLabel("Access token").fill("wrong");
   await page.getByRole("button", { name: "Sign in" }).click();
-  await expect(page.getByRole("alert")).toHaveText("This token is not valid.");
+  await expect(page.getByRole("alert")).toHaveText("This token is not known.");
   await page.getByLabel("Access token").fill(TOKEN);
   await page.getByRole("button", { name: "Sign in" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Guessing and bidding, trial");

@@ -171,6 +171,9 @@ export type Decision = {
   seconds: number | null;
 };
 
+/** Who signed in. */
+export type Holder = { name: string; team: string | null };
+
 export type Board = { heading: string; scene: Scene; seats: BoardSeat[] };
 
 export type BoardSeat = {

@@ -3,7 +3,7 @@
 
 import { access } from "./access.svelte";
 import { fileIn, isSite } from "./place";
-import type { Decision, Run, RunHead, Session, SessionPage, Steps, Sweep, SweepAction } from "./api";
+import type { Decision, Holder, Run, RunHead, Session, SessionPage, Steps, Sweep, SweepAction } from "./api";
 
 /** A call that failed, with a sentence for the reader. */
 export class CallError extends Error {
@@ -65,9 +65,23 @@ export async function enter(token: string): Promise<void> {
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ token }),
   });
-  if (response.status === 401) throw new CallError(401, "This token is not valid.");
   if (!response.ok) throw await failure(response);
 }
+
+/** Forgets the cookie. */
+export async function leave(): Promise<void> {
+  const response = await call("/api/v1/leave", { method: "POST" });
+  if (!response.ok) throw await failure(response);
+}
+
+/** What people are told where they sign in. */
+export async function readHint(signal: AbortSignal): Promise<string> {
+  return (await get<{ hint: string }>(["entrance"], {}, signal)).hint;
+}
+
+/** Null where there is one token for all. */
+export const readHolder = async (signal: AbortSignal) =>
+  (await get<{ holder: Holder | null }>(["holder"], {}, signal)).holder;
 
 export async function get<T>(path: string[], query: Query, signal: AbortSignal): Promise<T> {
   if (isSite) {
