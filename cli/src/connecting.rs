@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use agon_service_kit::files::read_whole;
 use agon_service_kit::secret_source::SecretSource;
 use agon_service_kit::secrets::shown_address;
 use agon_service_kit::server::channel_with;
@@ -23,6 +24,9 @@ use crate::failure::Failure;
 
 /// A token is kept in this variable, or its file is named.
 const TOKEN: &str = "AGON_TOKEN";
+
+/// A system's whole list of CAs has some 250 kilobytes.
+const MOST_CA_BYTES: u64 = 1 << 20;
 
 /// A token's file is looked at again after this.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -97,6 +101,7 @@ impl ConnectionArguments {
         let _ = CREDENTIALS.set(Credentials {
             token: token.map(Arc::new),
             tls: tls.map_err(Failure::input)?,
+            ca: self.ca.clone(),
         });
         Ok(())
     }
@@ -108,6 +113,19 @@ struct Credentials {
     token: Option<Arc<Token>>,
     /// Absent: the system's CAs, and no certificate.
     tls: Option<ClientTls>,
+    ca: Option<PathBuf>,
+}
+
+/// The certificates of the CA that was named, to trust it elsewhere, too.
+///
+/// # Errors
+/// They cannot be read any more.
+pub fn ca() -> Result<Option<Vec<u8>>, Failure> {
+    let known = CREDENTIALS.get().and_then(|known| known.ca.as_deref());
+    let read = known
+        .map(|file| read_whole(file, MOST_CA_BYTES))
+        .transpose();
+    read.map_err(Failure::input)
 }
 
 /// Has a service notice when the files of its certificates change.

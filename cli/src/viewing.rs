@@ -5,6 +5,7 @@ pub mod calls;
 mod files;
 mod following;
 pub mod listing;
+mod oidc;
 mod spool;
 pub mod teams;
 

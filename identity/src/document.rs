@@ -10,6 +10,7 @@ use agon_service_kit::team_name::{NoTeamName, TeamName};
 use serde::{Deserialize, Serialize};
 
 use crate::scope::{self, Scope, ScopeError};
+use crate::sign_in::SignIn;
 use crate::token::TokenDigest;
 
 /// Longest name of a token.
@@ -28,6 +29,9 @@ pub struct IdentityDocument {
     /// Tokens in the order in which they were made.
     #[serde(default)]
     pub tokens: Vec<TokenRecord>,
+    /// Where people sign in; only a file says that.
+    #[serde(skip)]
+    pub sign_in: Option<SignIn>,
 }
 
 /// A team.

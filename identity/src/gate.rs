@@ -57,6 +57,9 @@ impl Rule {
     }
 }
 
+/// What signing in is called in the log of who did what.
+const SIGN_IN: &str = "SignIn";
+
 /// The rules of a door: path of a call, and who may make it.
 pub type Rules = &'static [(&'static str, Rule)];
 
@@ -246,7 +249,6 @@ impl Gate {
     /// # Errors
     /// It is not accepted, or has none of these scopes.
     pub async fn sign_in(&self, token: &str, scopes: &[Scope]) -> Result<KnownHolder, Refusal> {
-        const CALL: &str = "SignIn";
         let known = match self.identities.holder_of(token) {
             Err(Refusal::UnknownToken | Refusal::StoreAway) => {
                 self.identities.next_look().await;
@@ -255,13 +257,27 @@ impl Gate {
             known => known,
         };
         let known = known.inspect_err(|refusal| self.count(refusal))?;
-        let is_allowed = known.holder.has_any(scopes);
-        let outcome = if is_allowed { "Ok" } else { "PermissionDenied" };
-        self.note(CALL, &known.holder, "", outcome);
-        match is_allowed {
+        match self.may_sign_in(&known.holder, scopes) {
             true => Ok(known),
-            false => Err(refused(CALL, scopes)),
+            false => Err(refused(SIGN_IN, scopes)),
         }
+    }
+
+    /// The same for somebody for whom a provider vouches, if anybody has let them in; whoever lets them in
+    /// ends it.
+    pub fn let_in(&self, holder: Option<Holder>, scopes: &[Scope]) -> Option<KnownHolder> {
+        let holder = holder.filter(|holder| self.may_sign_in(holder, scopes))?;
+        Some(KnownHolder {
+            holder,
+            ended: CancellationToken::new(),
+        })
+    }
+
+    fn may_sign_in(&self, holder: &Holder, scopes: &[Scope]) -> bool {
+        let is_allowed = holder.has_any(scopes);
+        let outcome = if is_allowed { "Ok" } else { "PermissionDenied" };
+        self.note(SIGN_IN, holder, "", outcome);
+        is_allowed
     }
 
     fn rule(&self, call: &str) -> Option<Rule> {

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use agon_outlets::line;
 use agon_service_kit::config::{self, ConfigError};
@@ -11,9 +12,11 @@ use agon_service_kit::secret_source::{SecretSource, SecretSourceError};
 use agon_service_kit::team_name::{NoTeamName, TeamName};
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
+use url::Url;
 
 use crate::document::{IdentityDocument, TeamRecord, TokenRecord};
 use crate::scope::{self, NoScope, Scope, ScopeError};
+use crate::sign_in::{Person, SignIn};
 use crate::token::{SHORTEST, TokenDigest};
 
 #[derive(Deserialize)]
@@ -23,6 +26,36 @@ struct FileSection {
     teams: BTreeMap<String, TeamSection>,
     #[serde(default)]
     tokens: BTreeMap<String, TokenSection>,
+    sign_in: Option<SignInSection>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SignInSection {
+    issuer: Url,
+    name: Option<String>,
+    client_id: String,
+    client_secret: Option<SecretSource>,
+    #[serde(default)]
+    ask_for: Vec<String>,
+    #[serde(default = "eight_hours", with = "humantime_serde")]
+    lasts: Duration,
+    people: Vec<PersonSection>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PersonSection {
+    claim: String,
+    is: String,
+    /// Absent: the installation's.
+    team: Option<String>,
+    scopes: Vec<String>,
+}
+
+/// A working day.
+fn eight_hours() -> Duration {
+    Duration::from_secs(8 * 60 * 60)
 }
 
 #[derive(Deserialize)]
@@ -59,6 +92,15 @@ pub enum IdentityFileError {
         #[source]
         source: NoTeamName,
     },
+    /// Where people sign in.
+    #[error("{}: sign_in", line(.file))]
+    SignIn {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        #[source]
+        source: SignInFault,
+    },
     /// A token.
     #[error("{}: tokens.{}", line(.file), line(.token))]
     Token {
@@ -70,6 +112,29 @@ pub enum IdentityFileError {
         #[source]
         source: TokenFault,
     },
+}
+
+/// What is wrong with where people sign in.
+#[derive(Debug, thiserror::Error)]
+pub enum SignInFault {
+    /// What a provider says over it could have been changed on the way.
+    #[error("issuer must begin with https://")]
+    Unencrypted,
+    /// What is in the place of the secret may be the secret itself.
+    #[error("client_secret: {0}; say where it is, with env = \"NAME\" or file = \"PATH\"")]
+    NoSource(&'static str),
+    /// It cannot be read.
+    #[error("client_secret")]
+    Unreadable(#[from] SecretSourceError),
+    /// See there.
+    #[error("people[{0}].scopes[{1}] {2}")]
+    Scope(usize, usize, NoScope),
+    /// See there.
+    #[error("people[{0}]: {1}")]
+    Scopes(usize, ScopeError),
+    /// See there.
+    #[error("people[{0}].team {1}")]
+    Team(usize, NoTeamName),
 }
 
 /// What is wrong with a token of a file.
@@ -131,7 +196,13 @@ pub fn read(path: &Path) -> Result<IdentityDocument, IdentityFileError> {
             })
             .collect(),
         tokens: Vec::new(),
+        sign_in: None,
     };
+    let sign_in = section.sign_in.map(sign_in).transpose();
+    document.sign_in = sign_in.map_err(|source| IdentityFileError::SignIn {
+        file: file.clone(),
+        source,
+    })?;
     for (name, section) in section.tokens {
         let token = token(&name, section, &document);
         let token = token.map_err(|source| IdentityFileError::Token {
@@ -142,6 +213,54 @@ pub fn read(path: &Path) -> Result<IdentityDocument, IdentityFileError> {
         document.tokens.push(token);
     }
     Ok(document)
+}
+
+fn sign_in(section: SignInSection) -> Result<SignIn, SignInFault> {
+    let issuer = section.issuer;
+    if issuer.scheme() != "https" {
+        return Err(SignInFault::Unencrypted);
+    }
+    if let Some(secret) = &section.client_secret {
+        secret
+            .fault()
+            .map_or(Ok(()), |fault| Err(SignInFault::NoSource(fault)))?;
+        let _ = secret.read()?;
+    }
+    let people = section.people.into_iter().enumerate();
+    let people = people.map(|(at, person)| read_person(at, person));
+    Ok(SignIn {
+        name: section
+            .name
+            .or_else(|| issuer.host_str().map(str::to_owned))
+            .unwrap_or_default(),
+        issuer,
+        client_id: section.client_id,
+        client_secret: section.client_secret,
+        ask_for: section.ask_for,
+        lasts: section.lasts,
+        people: people.collect::<Result<_, _>>()?,
+    })
+}
+
+fn read_person(at: usize, section: PersonSection) -> Result<Person, SignInFault> {
+    let scopes = section.scopes.iter().enumerate();
+    let scopes = scopes.map(|(number, text)| {
+        text.parse()
+            .map_err(|fault| SignInFault::Scope(at, number, fault))
+    });
+    let scopes: Vec<Scope> = scopes.collect::<Result<_, _>>()?;
+    if let Some(team) = &section.team {
+        // It may be one of the store, too, which is looked at when somebody signs in.
+        TeamName::read(team.clone()).map_err(|fault| SignInFault::Team(at, fault))?;
+    }
+    scope::check(&scopes, section.team.as_deref())
+        .map_err(|fault| SignInFault::Scopes(at, fault))?;
+    Ok(Person {
+        claim: section.claim,
+        is: section.is,
+        team: section.team,
+        scopes,
+    })
 }
 
 fn token(
@@ -261,6 +380,35 @@ mod tests {
             ),
             ("[teams.\"a\\nb\"]", "teams.a\\nb: the name of a team"),
             ("[team.red]", "unknown field"),
+            ("[sign_in]\nissuer = 'x'", "issuer"),
+            (
+                "[sign_in]\nissuer = 'http://x.org'\nclient_id = 'a'\npeople = []",
+                "sign_in: issuer must begin with https://",
+            ),
+            (
+                "[sign_in]\nissuer = 'https://x.org'\nclient_id = 'a'\npeople = []\n\
+                 client_secret = { file = 'DIR/none' }",
+                "sign_in: client_secret: file",
+            ),
+            (
+                "[sign_in]\nissuer = 'https://x.org'\nclient_id = 'a'\n[[sign_in.people]]\n\
+                 claim = 'email'\nis = 'a@x.org'\nscopes = ['submit']",
+                "sign_in: people[0]: the scope submit belongs to a team",
+            ),
+            (
+                "[sign_in]\nissuer = 'https://x.org'\nclient_id = 'a'\n[[sign_in.people]]\n\
+                 claim = 'email'\nis = 'a@x.org'\nscopes = ['all']",
+                "sign_in: people[0].scopes[0] must be read",
+            ),
+            (
+                "[sign_in]\nissuer = 'https://x.org'\nclient_id = 'a'\n[[sign_in.people]]\n\
+                 claim = 'email'\nis = 'a@x.org'\nteam = 'a b'\nscopes = ['submit']",
+                "sign_in: people[0].team",
+            ),
+            (
+                "[sign_in]\nissuer = 'https://x.org'\nclient_id = 'a'\npeople = []\nlasts = 'long'",
+                "lasts",
+            ),
         ] {
             let fault = read_text(text).unwrap_err();
             assert!(fault.contains(says) && !fault.contains(TOKEN), "{fault}");
@@ -278,6 +426,11 @@ mod tests {
                     "tokens: invalid type: string, expected a map",
                 ),
                 ("[tokens.ci]\nvalue = 'SECRET'", "unknown field `value`"),
+                (
+                    "[sign_in]\nissuer = 'https://x.org'\nclient_id = 'a'\npeople = []\n\
+                     client_secret = 'SECRET'",
+                    "client_secret",
+                ),
                 ("[tokens.ci]\ntoken = 'SECRET", "identity.toml:2:"),
                 ("[tokens]\nci = 'SECRET'", "tokens.ci: invalid type: string"),
                 ("[teams.red]\ntoken = 'SECRET'", "unknown field `token`"),

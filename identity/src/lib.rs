@@ -11,6 +11,7 @@ pub mod identity_file;
 pub mod layer;
 pub mod metrics;
 pub mod scope;
+pub mod sign_in;
 pub mod store;
 pub mod token;
 pub mod view;

@@ -11,6 +11,7 @@ use agon_service_kit::clock::unix_ms;
 use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use parking_lot::RwLock;
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
@@ -20,6 +21,7 @@ use crate::document::{IdentityDocument, TeamRecord, TokenRecord, TokenState};
 use crate::gate::Refusal;
 use crate::holder::Holder;
 use crate::identity_file::{self, IdentityFileError};
+use crate::sign_in::SignIn;
 use crate::store::{IdentityStore, StoreResult, Version};
 use crate::token::TokenDigest;
 
@@ -153,6 +155,20 @@ impl Identities {
         teams
             .filter_map(|(name, team)| Some((name.clone(), team.sessions?)))
             .collect()
+    }
+
+    /// Where people sign in, if they do.
+    pub fn sign_in(&self) -> Option<SignIn> {
+        self.shared.known.read().in_file.sign_in.clone()
+    }
+
+    /// Who somebody is of whom the provider claims this; `None` when nobody has let them in, or their
+    /// team is not there.
+    pub fn signed_in(&self, claims: &Value) -> Option<Holder> {
+        let known = self.shared.known.read();
+        let holder = known.in_file.sign_in.as_ref()?.holder(claims)?;
+        let is_there = |team| known.teams.get(team).is_some_and(|team| !team.removed);
+        holder.team().is_none_or(is_there).then_some(holder)
     }
 
     /// Whether there is any token.

@@ -2,6 +2,7 @@
 //! else. Each handler looks up and answers; what is shown comes from the index and from `report`.
 
 mod results;
+mod signing_in;
 
 use std::sync::Arc;
 
@@ -80,6 +81,7 @@ pub fn router(entrance: Arc<Entrance>, seats: Option<Arc<Seats>>) -> Router {
         .route("/entrance", get(entrance_told))
         .route("/enter", post(enter))
         .route("/leave", post(leave))
+        .nest("/sign-in", signing_in::routes())
         .fallback(nothing)
         .layer(from_fn(refusal::in_one_form))
         .with_state(shared);
@@ -161,11 +163,15 @@ async fn leave(
 #[derive(Serialize)]
 struct EntranceTold {
     hint: &'static str,
+    /// The provider at which people sign in; null where they do not.
+    provider: Option<String>,
 }
 
 async fn entrance_told(State(shared): State<Shared>) -> Json<EntranceTold> {
     let hint = shared.entrance.doorkeeper().hint();
-    Json(EntranceTold { hint })
+    let provider = shared.entrance.provider().ok();
+    let provider = provider.and_then(|provider| provider.name());
+    Json(EntranceTold { hint, provider })
 }
 
 #[derive(Serialize)]

@@ -14,6 +14,7 @@ use parking_lot::Mutex;
 
 use crate::access::Access;
 use crate::refusal::Refusal;
+use crate::signing_in::Provider;
 
 /// How names of cookies begin; browsers do not tell servers of one machine apart, so each has its own.
 const NAME: &str = "agon-view";
@@ -26,6 +27,9 @@ const MOST_COOKIES: usize = 1_000;
 
 /// A cookie that nobody has shown for so long is forgotten, and with it what was kept for its holder.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(12 * 60 * 60);
+
+/// Where browsers are sent to a provider and come back from it.
+const SIGN_IN: &str = "/api/v1/sign-in";
 
 /// Bytes of randomness in tokens and cookies.
 const RANDOM_BYTES: usize = 24;
@@ -40,6 +44,11 @@ pub trait Doorkeeper: Send + Sync + 'static {
 
     /// What people are told of tokens where they sign in.
     fn hint(&self) -> &'static str;
+
+    /// Where people may sign in instead.
+    fn provider(&self) -> Option<&dyn Provider> {
+        None
+    }
 
     /// Whether pages may be called by any name. Without a team's token to keep others out they are for
     /// their own machine.
@@ -97,6 +106,14 @@ impl Entrance {
     /// The token is not accepted, or there is no randomness.
     pub async fn enter(&self, token: &str) -> Result<String, Refusal> {
         let access = self.doorkeeper.enter(token.trim().to_owned()).await?;
+        self.let_in(access)
+    }
+
+    /// The same for whoever has signed in elsewhere.
+    ///
+    /// # Errors
+    /// There is no randomness.
+    pub(crate) fn let_in(&self, access: Arc<Access>) -> Result<String, Refusal> {
         let cookie = random().map_err(|error| Refusal::Unreadable(error.to_string()))?;
         let mut cookies = self.cookies.lock();
         if cookies.len() == MOST_COOKIES {
@@ -143,6 +160,36 @@ impl Entrance {
         Ok(Arc::clone(&cookie.access))
     }
 
+    /// Where people sign in.
+    ///
+    /// # Errors
+    /// Nowhere.
+    pub(crate) fn provider(&self) -> Result<&dyn Provider, Refusal> {
+        let provider = self.doorkeeper.provider();
+        let missing = || Refusal::Missing("provider at which people sign in".to_owned());
+        provider
+            .filter(|provider| provider.name().is_some())
+            .ok_or_else(missing)
+    }
+
+    /// What a browser shows when it comes back from a provider, as a header's value. It comes back from
+    /// another site.
+    pub(crate) fn browser_cookie(&self, value: &str) -> String {
+        let secure = if self.is_secure { "; Secure" } else { "" };
+        let name = self.browser_cookie_name();
+        format!("{name}={value}; Path={SIGN_IN}; Max-Age=600; HttpOnly; SameSite=Lax{secure}")
+    }
+
+    /// What a browser shows of that; empty when it shows nothing.
+    pub(crate) fn browser(&self, headers: &HeaderMap) -> String {
+        let name = self.browser_cookie_name();
+        shown(headers, &name).next().unwrap_or_default().to_owned()
+    }
+
+    fn browser_cookie_name(&self) -> String {
+        format!("{}-sign-in", self.cookie_name)
+    }
+
     /// Who decides.
     pub fn doorkeeper(&self) -> &dyn Doorkeeper {
         &*self.doorkeeper
@@ -150,15 +197,21 @@ impl Entrance {
 
     /// Digests of the cookies that a request shows under our name.
     fn shown(&self, headers: &HeaderMap) -> Vec<Hash> {
-        let all = headers.get_all(COOKIE).iter();
-        let all = all.filter_map(|value| value.to_str().ok());
-        all.flat_map(|value| value.split(';'))
-            .filter_map(|one| {
-                let (name, value) = one.trim().split_once('=')?;
-                (name == self.cookie_name).then(|| blake3::hash(value.as_bytes()))
-            })
+        shown(headers, &self.cookie_name)
+            .map(|value| blake3::hash(value.as_bytes()))
             .collect()
     }
+}
+
+/// The cookies of this name that a request shows.
+fn shown<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
+    let all = headers.get_all(COOKIE).iter();
+    let all = all.filter_map(|value| value.to_str().ok());
+    all.flat_map(|value| value.split(';'))
+        .filter_map(move |one| {
+            let (shown, value) = one.trim().split_once('=')?;
+            (shown == name).then_some(value)
+        })
 }
 
 /// One token for everything, printed when the server starts.

@@ -15,6 +15,7 @@ mod query;
 mod refusal;
 mod results;
 pub mod seats;
+pub mod signing_in;
 pub mod site;
 pub mod sweeps;
 mod wanted;

@@ -82,6 +82,17 @@ pub struct Coordinator {
         help_heading = "Pages"
     )]
     web_listen: Option<String>,
+    /// Where people reach these pages, such as https://agon.example.org; a provider at which they sign in
+    /// sends them back there [default: where the pages listen]
+    #[arg(
+        long,
+        env = "AGON_WEB_ADDRESS",
+        hide_env_values = true,
+        value_name = "URL",
+        requires = "web_listen",
+        help_heading = "Pages"
+    )]
+    web_address: Option<String>,
     #[command(flatten)]
     store: StoreArguments,
     #[command(flatten)]
@@ -150,6 +161,7 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
                 gate: identities::gate(&identities, "pages", &[], &listener),
                 services: routes.clone(),
                 gateway,
+                address: arguments.web_address.clone(),
             };
             pages.serve(&tasks, listener, tls.is_some())?;
         }

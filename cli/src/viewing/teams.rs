@@ -5,24 +5,29 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use agon_identity::gate::{Gate, Refusal as GateRefusal};
 use agon_identity::holder::Holder;
 use agon_identity::scope::Scope;
-use agon_identity::view::KnownHolder;
+use agon_identity::sign_in::SignIn;
+use agon_identity::view::{Identities, KnownHolder};
 use agon_service_kit::server::Listener;
-use agon_service_kit::tasks::Tasks;
+use agon_service_kit::tasks::{TaskKind, Tasks};
+use agon_web::signing_in::{Back, Begun, Provider, SignInRefusal};
 use agon_web::{Access, AccessHolder, Doorkeeper, Entrance, Refusal};
 use agon_worker::{Transport, transport};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tonic::service::Routes;
 use tower::Service;
 
 use super::following::{Following, Source};
+use super::oidc::Oidc;
 use super::{Files, library_of, serve};
 use crate::failure::Failure;
 use crate::output;
@@ -30,6 +35,9 @@ use crate::output;
 /// Holders whose experiments are followed at once: each has the list of their sessions in memory and
 /// their records in a temporary file.
 const MOST_HOLDERS: usize = 64;
+
+/// Between two looks at whether somebody who signed in may still be here.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Scopes that may look.
 const MAY_LOOK: [Scope; 2] = [Scope::Read, Scope::Admin];
@@ -42,6 +50,8 @@ pub struct TeamPages {
     pub services: Routes,
     /// For costs, which are asked for as the coordinator.
     pub gateway: Option<Transport>,
+    /// Where people reach these pages; absent: where they listen.
+    pub address: Option<String>,
 }
 
 impl TeamPages {
@@ -63,7 +73,9 @@ impl TeamPages {
             true => format!("agon coordinator pages: {address}/#token={printed}"),
             false => format!("agon coordinator pages: {address}"),
         });
+        let reached_at = self.address.as_deref().unwrap_or(&address);
         let doorkeeper = Teams {
+            oidc: Oidc::new(reached_at)?,
             pages: self,
             tasks: tasks.clone(),
             printed,
@@ -79,6 +91,7 @@ impl TeamPages {
 struct Teams {
     pages: TeamPages,
     tasks: Tasks,
+    oidc: Oidc,
     /// What opens a door without tokens.
     printed: String,
     /// By id of the token; those that nobody uses any more are gone.
@@ -95,16 +108,46 @@ impl Doorkeeper for Teams {
     }
 
     fn hint(&self) -> &'static str {
-        match self.pages.gate.is_open() {
-            true => "The coordinator prints an access token when it starts.",
-            false => {
-                "Sign in with a token of your team; whoever runs this installation makes them."
-            }
+        match (self.pages.gate.is_open(), self.name()) {
+            (true, _) => "The coordinator prints an access token when it starts.",
+            (false, None) => "Use a token of your team; whoever runs this installation makes them.",
+            (false, Some(_)) => "Or use a token of your team.",
         }
+    }
+
+    fn provider(&self) -> Option<&dyn Provider> {
+        Some(self)
     }
 
     fn serves_others(&self) -> bool {
         !self.pages.gate.is_open()
+    }
+}
+
+impl Provider for Teams {
+    fn name(&self) -> Option<String> {
+        self.identities().sign_in().map(|sign_in| sign_in.name)
+    }
+
+    fn begin(&self) -> BoxFuture<'_, Result<Begun, SignInRefusal>> {
+        async move {
+            let sign_in = self.identities().sign_in().ok_or(SignInRefusal::Failed)?;
+            self.oidc.begin(&sign_in).await
+        }
+        .boxed()
+    }
+
+    fn end(&self, back: Back) -> BoxFuture<'_, Result<Arc<Access>, SignInRefusal>> {
+        async move {
+            let sign_in = self.identities().sign_in().ok_or(SignInRefusal::Failed)?;
+            let claims = self.oidc.claims(&sign_in, &back).await?;
+            let known = self.signed_in(&sign_in, claims)?;
+            self.access(known).map_err(|refusal| match refusal {
+                Refusal::Closed(_) => SignInRefusal::Busy,
+                _ => SignInRefusal::Failed,
+            })
+        }
+        .boxed()
     }
 }
 
@@ -124,6 +167,36 @@ impl Teams {
             GateRefusal::StoreAway => Refusal::Unreadable(refusal.to_string()),
             _ => Refusal::Closed(refusal.to_string()),
         })
+    }
+
+    fn identities(&self) -> &Identities {
+        self.pages.gate.identities()
+    }
+
+    /// Somebody for whom a provider vouches, until their time is over or what they may do has changed.
+    fn signed_in(&self, sign_in: &SignIn, claims: Value) -> Result<KnownHolder, SignInRefusal> {
+        let holder = self.identities().signed_in(&claims);
+        let known = self.pages.gate.let_in(holder, &MAY_LOOK);
+        let known = known.ok_or(SignInRefusal::Unknown)?;
+        let (ended, holder) = (known.ended.clone(), known.holder.clone());
+        let (identities, lasts) = (self.identities().clone(), sign_in.lasts);
+        let stopping = self.tasks.shutdown_token();
+        let watching = async move {
+            let until = tokio::time::Instant::now() + lasts;
+            while identities.signed_in(&claims).as_ref() == Some(&holder) {
+                let next = tokio::time::Instant::now() + LOOK_EVERY;
+                tokio::time::sleep_until(next.min(until)).await;
+                if tokio::time::Instant::now() >= until {
+                    break;
+                }
+            }
+            ended.cancel();
+        };
+        self.tasks
+            .spawn(TaskKind::UPKEEP, "somebody signed in", async move {
+                let _ = stopping.run_until_cancelled(watching).await;
+            });
+        Ok(known)
     }
 
     /// What a holder may see; the same for all browsers of one token.

@@ -30,9 +30,13 @@ impl ConfigError {
     }
 }
 
+/// What parsers say of a text that stands where the place of a secret belongs.
+const NO_SOURCE: (&str, &str) = ("unknown variant `", "expected `env` or `file`");
+
 /// The message with the type of a value alone.
 fn without_value(message: &str) -> String {
-    let begins = BEFORE_VALUES.iter().any(|begin| message.starts_with(begin));
+    let is_of_secret = message.starts_with(NO_SOURCE.0) && message.ends_with(NO_SOURCE.1);
+    let begins = is_of_secret || BEFORE_VALUES.iter().any(|begin| message.starts_with(begin));
     let place = message.find(['"', '`']).filter(|_| begins);
     let Some(start) = place else {
         return message.to_owned();

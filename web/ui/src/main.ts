@@ -2,11 +2,12 @@
 
 import { mount } from "svelte";
 import App from "./App.svelte";
-import { takeLinkToken } from "./lib/access.svelte";
+import { takeLinkToken, takeRefusal } from "./lib/access.svelte";
 import { enter } from "./lib/client";
 import { isSite } from "./lib/place";
 import { router } from "./lib/router.svelte";
 
+takeRefusal();
 const token = isSite ? null : takeLinkToken();
 // A token that is refused needs no message here: the first call then leads to the sign-in page.
 if (token !== null) await enter(token).catch(() => undefined);

@@ -49,7 +49,7 @@ async function answer(dist: string, request: IncomingMessage, response: ServerRe
   response.setHeader("X-Content-Type-Options", "nosniff");
   if (!url.pathname.startsWith("/api/v1/")) return sendFile(dist, url.pathname, response);
   if (url.pathname === "/api/v1/enter") return enter(request, response);
-  if (url.pathname === "/api/v1/entrance") return sendJson(response, 200, { hint: "The program prints an access token." });
+  if (url.pathname === "/api/v1/entrance") return sendJson(response, 200, { hint: "The program prints an access token.", provider: null });
   if (!(request.headers.cookie ?? "").includes("agon=in")) return sendJson(response, 401, { error: "Please sign in." });
   const parts = url.pathname.slice("/api/v1/".length).split("/").map(decodeURIComponent);
   const name = parts.at(-1) ?? "";

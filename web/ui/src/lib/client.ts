@@ -74,10 +74,9 @@ export async function leave(): Promise<void> {
   if (!response.ok) throw await failure(response);
 }
 
-/** What people are told where they sign in. */
-export async function readHint(signal: AbortSignal): Promise<string> {
-  return (await get<{ hint: string }>(["entrance"], {}, signal)).hint;
-}
+/** What people are told where they sign in, and the provider at which they may do that instead. */
+export const readEntrance = (signal: AbortSignal) =>
+  get<{ hint: string; provider: string | null }>(["entrance"], {}, signal);
 
 /** Null where there is one token for all. */
 export const readHolder = async (signal: AbortSignal) =>

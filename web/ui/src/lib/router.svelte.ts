@@ -68,7 +68,8 @@ class Router {
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     if (!link || link.target || link.hasAttribute("download")) return;
-    if (link.origin !== location.origin || link.hash) return;
+    // Below /api the server answers, and no page.
+    if (link.origin !== location.origin || link.hash || link.pathname.startsWith("/api/")) return;
     event.preventDefault();
     this.go(link.href);
   }

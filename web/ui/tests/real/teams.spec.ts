@@ -28,7 +28,7 @@ const makeToken = async (...words: string[]) => (await stand.agon("token", "crea
 
 async function signIn(page: Page, address: string, token: string): Promise<void> {
   await page.goto(address);
-  await expect(page.getByText("Sign in with a token of your team")).toBeVisible();
+  await expect(page.getByText("Use a token of your team")).toBeVisible();
   await page.getByLabel("Access token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
 }
