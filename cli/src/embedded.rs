@@ -2,12 +2,15 @@
 //! cluster, over the same protocol messages, without a socket between them.
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agon_agent_gateway::{Gateway, GatewayConfig, LostAnswers, Store};
+use agon_agent_gateway::{Gateway, GatewayConfig, LostAnswers, Store, access};
 use agon_coordinator::{Coordinator, CoordinatorOptions, StoreChoice};
 use agon_engine::spec::SIMULATED_ENDPOINT;
+use agon_identity::gate::Gate;
+use agon_identity::view::Identities;
 use agon_report::{counted, dollars};
 use agon_service_kit::tasks::Tasks;
 use agon_sim_llm::{SimLlm, SimOptions};
@@ -18,7 +21,7 @@ use crate::describing::describe_at;
 use crate::failure::Failure;
 use crate::forgetting::forget_at;
 use crate::model_config::{self, SIMULATED};
-use crate::role::exit_at_second_signal;
+use crate::role::{exit_at_second_signal, on_this_machine};
 
 /// Workers give their sessions back within this time.
 const WORKERS_STOP_WITHIN: Duration = Duration::from_secs(10);
@@ -132,6 +135,22 @@ impl Cluster {
             simulated,
             _folders: folders,
         })
+    }
+
+    /// Has programs of this machine answer at doors over HTTP; gives the address.
+    ///
+    /// # Errors
+    /// It cannot be listened on, or others would reach it.
+    pub async fn serve_http(&self, address: &str) -> Result<SocketAddr, Failure> {
+        let listener = on_this_machine(address).await?;
+        let address = listener.local_addr();
+        let tasks = &self.workers;
+        // Nobody has tokens for a single run.
+        let identities = Identities::open(None, None, tasks).await;
+        let identities = identities.map_err(Failure::input)?;
+        let gate = Gate::new(identities, "run http", access::HTTP_RULES, address);
+        self.running_gateway.serve_http(tasks, listener, gate);
+        Ok(address)
     }
 
     /// Exits at the next signal, and says what is lost by it.

@@ -59,14 +59,23 @@ impl ModelArguments {
     pub fn load(&self, models: &BTreeSet<String>) -> Result<GatewayConfig, Failure> {
         let mut config = self.read()?;
         if let Some(base_url) = &self.base_url {
-            let real = models.iter().filter(|model| *model != SIMULATED);
+            let is_elsewhere = |model: &str| {
+                let resolved = config.resolve_without_keys(model);
+                resolved.is_ok_and(|model| model.provider.kind == ProviderKind::Door)
+            };
+            // What people are asked at doors is no business of the server.
+            let real: Vec<String> = models
+                .iter()
+                .filter(|model| *model != SIMULATED && !is_elsewhere(model))
+                .cloned()
+                .collect();
             let server = Server {
                 provider: BASE_URL,
                 base_url,
                 endpoint: self.endpoint.as_deref(),
                 key_variable: self.key_env.as_deref(),
             };
-            add_server(&mut config, &server, real.map(String::as_str))?;
+            add_server(&mut config, &server, real.iter().map(String::as_str))?;
         }
         Ok(config)
     }
@@ -166,6 +175,30 @@ pub fn add_server<'a>(
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_asked_what_models_are_asked_and_never_what_people_are() {
+        let arguments = ModelArguments {
+            config: None,
+            base_url: Some("http://127.0.0.1:9/v1".to_owned()),
+            endpoint: None,
+            key_env: None,
+        };
+        let models = ["human/ann", "lab/llama", "mine", SIMULATED].map(str::to_owned);
+        let config = arguments.load(&models.into()).unwrap();
+        let provider = |model: &str| {
+            let resolved = config.resolve_without_keys(model).unwrap();
+            (
+                resolved.provider.kind == ProviderKind::Door,
+                resolved.model.to_string(),
+            )
+        };
+        assert_eq!(provider("human/ann"), (true, "ann".to_owned()));
+        assert_eq!(provider("lab/llama"), (false, "lab/llama".to_owned()));
+        assert_eq!(provider("mine"), (false, "mine".to_owned()));
+    }
+
     #[test]
     fn agents_and_gateway_have_one_word_for_a_reply_that_is_all_thoughts() {
         let of_agents = agon_agents::mind::CUT_OFF_THINKING;

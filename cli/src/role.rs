@@ -359,6 +359,22 @@ pub async fn open_door(address: &str, tls: Option<&ServerTls>) -> Result<Listene
     })
 }
 
+/// Takes an address that only this machine reaches.
+///
+/// # Errors
+/// It cannot be listened on, or others would reach it.
+pub async fn on_this_machine(address: &str) -> Result<Listener, Failure> {
+    let listener = open_door(address, None).await?;
+    let address = listener.local_addr();
+    match address.ip().is_loopback() {
+        true => Ok(listener),
+        false => Err(Failure::BadInput(format!(
+            "{address}: this is for this machine alone; listen on 127.0.0.1, and reach it from \
+             elsewhere through ssh -L"
+        ))),
+    }
+}
+
 /// Says where a service can be reached; scripts and tests read this line.
 pub fn announce(role: &str, listener: &Listener) {
     output::print(&format!(

@@ -21,6 +21,7 @@ use agon_web::{Access, Entrance, Library};
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
+use crate::role::on_this_machine;
 pub use files::Files;
 pub use following::{Following, Source};
 
@@ -40,18 +41,8 @@ impl Pages {
     /// # Errors
     /// It cannot be opened, or others would reach it.
     pub async fn open(listen: &str, source: &Arc<Files>) -> Result<Self, Failure> {
-        let listener = Listener::bind(listen)
-            .await
-            .map_err(Failure::surroundings)?;
-        let address = listener.local_addr();
-        if !address.ip().is_loopback() {
-            return Err(Failure::BadInput(format!(
-                "{address}: these pages are for this machine alone; listen on 127.0.0.1, and reach \
-                 it from elsewhere through ssh -L"
-            )));
-        }
         Ok(Self {
-            listener,
+            listener: on_this_machine(listen).await?,
             token: agon_web::token().map_err(Failure::surroundings)?,
             library: library_of(source),
         })

@@ -591,3 +591,80 @@ fn a_game_that_was_left_holds_no_other_up_and_is_played_on_by_nobody() {
     assert!(back.out.contains("day 2 of 20"), "{}", back.out);
     assert!(!back.out.contains("Day 3 of 20"), "{}", back.out);
 }
+
+/// Two programs at one door, and a model server that must not be asked what they are.
+const PROGRAMS: &str = r#"
+name = "programs"
+repeats = 2
+
+[players.bot]
+kind = "model"
+model = "human/bot"
+agent = "person"
+
+[[games]]
+game = "guess_two_thirds"
+params.rounds = 2
+seats = [{ player = "bot", count = 2 }]
+"#;
+
+#[tokio::test]
+async fn programs_answer_at_the_doors_of_a_single_run_over_http() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), PROGRAMS).display().to_string();
+    let out = folder.path().join("out").display().to_string();
+    let data = folder.path().join("data").display().to_string();
+    let nobody = "http://127.0.0.1:9/v1";
+    let arguments = [
+        "run",
+        &experiment,
+        "--http-listen",
+        "--base-url",
+        nobody,
+        "--out",
+        &out,
+        "--data",
+        &data,
+    ];
+    let mut child = binary::command(&arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = std::io::BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    let address = loop {
+        line.clear();
+        assert_ne!(
+            std::io::BufRead::read_line(&mut said, &mut line).unwrap(),
+            0
+        );
+        if let Some((_, address)) = line.trim().split_once("run http listening on ") {
+            break address.to_owned();
+        }
+    };
+    agon_service_kit::server::install_crypto();
+    let client = reqwest::Client::new();
+    let door = format!("http://{address}/v1/doors/bot");
+    let mut answered = 0;
+    // Two seats, two rounds, two sessions.
+    while answered < 8 {
+        let listed = client.get(format!("{door}/asks")).send().await.unwrap();
+        let listed: Value = listed.json().await.unwrap();
+        for ask in listed["asks"].as_array().unwrap() {
+            let answer = json!({
+                "address": ask["address"], "request_digest": ask["request_digest"],
+                "reply": "{\"guess\": 20}",
+            });
+            let sent = client.post(format!("{door}/answers")).json(&answer).send();
+            answered += usize::from(sent.await.unwrap().status().is_success());
+        }
+    }
+    assert!(child.wait().unwrap().success());
+    let records = runs::parsed(&runs::records(Path::new(&out)));
+    let replies = records
+        .iter()
+        .flat_map(|record| record["decisions"].as_array().unwrap());
+    let replies: Vec<_> = replies.map(|decision| &decision["reply"]).collect();
+    assert_eq!(replies, [&json!("{\"guess\": 20}"); 8]);
+}

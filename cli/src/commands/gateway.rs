@@ -96,6 +96,11 @@ pub fn run(arguments: &Gateway, log: &LogArguments) -> Result<(), Failure> {
 }
 
 fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
+    if arguments.models.names_a_server() {
+        let text = "--base-url has no effect here, where no experiment names models: write \
+                    [providers.NAME] with base_url into the configuration, and ask for NAME/MODEL";
+        return Err(Failure::BadInput(text.to_owned()));
+    }
     let config = arguments.models.read()?;
     let file = arguments.models.file();
     let data = match arguments.store.redis {

@@ -48,6 +48,7 @@ const CLUSTER: &str = "In a cluster";
 /// Unless the command line says otherwise.
 const WORKERS: u16 = 1;
 const PLACES: u32 = 128;
+const ANY_PORT: &str = "127.0.0.1:0";
 
 /// Arguments of `agon run`; `agon check` and `agon plan` take them, too.
 #[derive(Debug, Clone, clap::Args)]
@@ -95,6 +96,11 @@ pub struct Run {
     #[arg(long, value_name = "ADDRESS", help_heading = RUNNING, num_args = 0..=1,
           default_missing_value = viewing::LISTEN, conflicts_with = "coordinator")]
     web: Option<String>,
+    /// Let programs on this machine answer at doors over HTTP while the run lasts, as at a gateway's
+    /// --http-listen; the address is printed. For a cluster: the gateway's
+    #[arg(long, value_name = "ADDRESS", help_heading = RUNNING, num_args = 0..=1,
+          default_missing_value = ANY_PORT, conflicts_with = "coordinator")]
+    http_listen: Option<String>,
     #[command(flatten)]
     people: PeopleArguments,
     #[command(flatten)]
@@ -227,6 +233,10 @@ async fn in_process(
         .metrics
         .serve(cluster.tasks(), &listed, None)
         .await?;
+    if let Some(listen) = &arguments.http_listen {
+        let address = cluster.serve_http(listen).await?;
+        output::tell(&format!("agon run http listening on {address}"));
+    }
     let seats = match &arguments.web {
         Some(listen) => show(arguments, checked, listen, &cluster).await?,
         None => None,
@@ -263,8 +273,8 @@ async fn in_process(
             ended
         }
         Ok(End::Interrupted(state)) => {
-            output::tell("stopping: recording what is under way (Ctrl-C again stops at once)");
             cluster.exit_at_second_signal();
+            output::tell("stopping: recording what is under way (Ctrl-C again stops at once)");
             cluster.stop_workers().await;
             let answers = watch::answers(cluster.gateway.clone(), &checked.document.name).await;
             let collected = keeping.collect(experiments, &state).await;
