@@ -2,11 +2,12 @@
 //! JSON each, read again. Cells are the words of the command line, so that no number differs.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::selection::Selection;
 
 /// A table or a sentence.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "block", rename_all = "snake_case")]
 pub enum Block {
     /// A sentence about the tables around it.
@@ -19,7 +20,7 @@ pub enum Block {
 }
 
 /// A table whose every column has something to show.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Table {
     /// Names of the columns.
     pub columns: Vec<Heading>,
@@ -28,7 +29,7 @@ pub struct Table {
 }
 
 /// A column.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Heading {
     /// Its name; may be empty.
     pub name: String,
@@ -37,25 +38,28 @@ pub struct Heading {
 }
 
 /// A row.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Row {
     /// One for each column. A cell may have several lines.
     pub cells: Vec<String>,
     /// The sessions that it rests on, where these are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub sessions: Option<Selection>,
     /// Its first number as a bar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub bar: Option<Bar>,
 }
 
 /// A number with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Bar {
     /// The number.
     pub value: f64,
     /// The ends of its 95 % interval, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, min_items = 2, max_items = 2)]
     pub interval: Option<[f64; 2]>,
 }
 

@@ -7,29 +7,34 @@ use agon_engine::{PlayerSpec, SessionSpec};
 use agon_outlets::line;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::axes::{LABEL, axes, in_words};
 
 /// Sessions that have all of this in common; what is not said is left open.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Selection {
     /// Their experiment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub experiment: Option<String>,
     /// Their game.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub game: Option<String>,
     /// Everybody here sits in them: players of the experiment, models or strategies, or all seats in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub players: Vec<String>,
     /// Exactly these axes of the experiment with their values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub setting: Option<BTreeMap<String, Value>>,
     /// Whether they may have axes beside those that name a model or a label.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loose: bool,
     /// Whether a simulated model answered in them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub simulated: Option<bool>,
 }
 

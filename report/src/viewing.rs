@@ -12,6 +12,7 @@ use std::sync::Arc;
 use agon_engine::record::StoredRecord;
 use agon_engine::{PlayerKind, Seat, registry};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 pub use crate::board::Stated;
 use crate::board::Table;
@@ -20,7 +21,7 @@ pub use live::{Live, Told};
 pub use step::{Answer, Column, Note, Refused, Shown, Step};
 
 /// What a page says of a whole session.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Head {
     /// Its id.
     pub session: String,
@@ -59,7 +60,7 @@ pub struct Head {
 }
 
 /// Who sat at a seat.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct HeadSeat {
     /// Which.
     pub seat: Seat,
@@ -68,6 +69,7 @@ pub struct HeadSeat {
     /// Its player in the experiment.
     pub player: String,
     /// `rule` or `model`.
+    #[schema(value_type = String)]
     pub kind: &'static str,
     /// The strategy of a rule; model and agent of a model.
     pub plays: String,
@@ -84,11 +86,12 @@ pub struct HeadSeat {
 }
 
 /// Numbers by round or turn.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Series {
     /// Of what.
     pub name: String,
     /// In order.
+    #[schema(value_type = Vec<Option<f64>>)]
     pub values: Vec<f64>,
 }
 
@@ -110,7 +113,7 @@ struct Neighbours {
 }
 
 /// Steps in whose words a text was found.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Hits {
     /// In order; so many as were asked for at the most.
     pub steps: Vec<usize>,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use tokio_util::sync::{CancellationToken, DropGuard};
+use utoipa::ToSchema;
 
 use crate::library::Library;
 use crate::results::Results;
@@ -24,7 +25,7 @@ pub struct Access {
 }
 
 /// Who came in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct AccessHolder {
     /// The name of the token, or of the person.
     pub name: String,

@@ -11,23 +11,27 @@ use agon_report::viewing::Hits;
 use axum::extract::{DefaultBodyLimit, Extension, Path, Query, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
 use axum::{Json, Router};
 use http::header::{CONTENT_TYPE, SET_COOKIE};
 use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tokio::sync::Semaphore;
+use utoipa::{OpenApi as _, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::access::{Access, AccessHolder};
-use crate::answers::{SessionHead, Steps};
+use crate::answers::{Decision, SessionHead, Steps};
+use crate::document::{self, Base, Cookie, Document};
 use crate::entrance::{self, Entrance};
 use crate::index::{Run, RunHead, SessionPage};
 use crate::library::beside;
-use crate::query::{SessionQuery, StepQuery, TextQuery};
+use crate::query::{
+    ActionPath, DecisionPath, RunPath, SessionPath, SessionQuery, StepQuery, TextQuery,
+};
 use crate::refusal::{self, Refusal};
 use crate::seats::Seats;
-use crate::sweeps::{Action, Sweep};
+use crate::sweeps::Sweep;
 use crate::{assets, headers, seats, sweeps};
 
 /// Most hits of a search that are named; how many there are is told.
@@ -59,28 +63,27 @@ pub fn router(entrance: Arc<Entrance>, seats: Option<Arc<Seats>>) -> Router {
         entrance,
         streams: Arc::new(Semaphore::new(MOST_STREAMS)),
     };
-    let inside = Router::new()
-        .route("/runs", get(runs))
-        .route("/runs/{run}", get(run))
-        .route("/runs/{run}/sessions", get(sessions))
-        .route("/sessions/{session}", get(session))
-        .route("/sessions/{session}/steps", get(steps))
-        .route("/sessions/{session}/search", get(search))
-        .route(
-            "/sessions/{session}/decisions/{seat}/{index}",
-            get(decision),
-        )
-        .route("/sessions/{session}/record", get(record))
+    let inside = OpenApiRouter::new()
+        .routes(routes!(runs))
+        .routes(routes!(run))
+        .routes(routes!(sessions))
+        .routes(routes!(session))
+        .routes(routes!(steps))
+        .routes(routes!(search))
+        .routes(routes!(decision))
+        .routes(routes!(record))
         .nest("/results", results::routes())
-        .route("/sweeps", get(played))
-        .route("/sweeps/events", get(events))
-        .route("/sweeps/{experiment}/{action}", post(act))
-        .route("/holder", get(holder))
+        .routes(routes!(played))
+        .routes(routes!(events))
+        .routes(routes!(act))
+        .routes(routes!(holder));
+    let inside = document::behind(inside, Cookie::Token)
         .route_layer(from_fn_with_state(shared.clone(), admit));
     let api = inside
-        .route("/entrance", get(entrance_told))
-        .route("/enter", post(enter))
-        .route("/leave", post(leave))
+        .routes(routes!(entrance_told))
+        .routes(routes!(enter))
+        .routes(routes!(leave))
+        .routes(routes!(described))
         .nest("/sign-in", signing_in::routes())
         .fallback(nothing)
         .layer(from_fn(refusal::in_one_form))
@@ -88,10 +91,13 @@ pub fn router(entrance: Arc<Entrance>, seats: Option<Arc<Seats>>) -> Router {
     let host = seats.as_ref().and_then(|seats| seats.host());
     let host: Option<Arc<str>> = host.map(Arc::from);
     let people = seats::routes::router(seats).layer(from_fn(refusal::in_one_form));
-    Router::new()
+    let (routes, described) = OpenApiRouter::with_openapi(Base::openapi())
         .nest("/api/v1/seats", people)
         .nest("/api/v1", api)
+        .split_for_parts();
+    routes
         .fallback(assets::serve)
+        .layer(Extension(Document::of(described)))
         .layer(DefaultBodyLimit::max(LARGEST_BODY_BYTES))
         .layer(from_fn_with_state((is_for_others, host), called_rightly))
         .layer(from_fn(headers::add))
@@ -136,11 +142,25 @@ async fn nothing() -> Refusal {
     Refusal::Missing("such page".to_owned())
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 struct Entering {
     token: String,
 }
 
+/// Signs in.
+///
+/// Exchanges an access token for a cookie.
+#[utoipa::path(
+    post,
+    path = "/enter",
+    request_body = Entering,
+    responses(
+        (status = 204, description = "Signed in.", headers(("Set-Cookie" = String, description = "The cookie."))),
+        (status = 403, description = "The token is not accepted, the server was called by a name that is not its \
+            own, or another site sent the request."),
+        (status = 500, description = "The system gives no randomness for a cookie."),
+    ),
+)]
 async fn enter(
     State(shared): State<Shared>,
     headers: HeaderMap,
@@ -151,6 +171,16 @@ async fn enter(
     Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]).into_response())
 }
 
+/// Signs out.
+///
+/// The server forgets the cookie, and has the browser forget it. Nothing happens without a cookie.
+#[utoipa::path(
+    post,
+    path = "/leave",
+    responses(
+        (status = 204, description = "Signed out.", headers(("Set-Cookie" = String, description = "An expired cookie."))),
+    ),
+)]
 async fn leave(
     State(shared): State<Shared>,
     headers: HeaderMap,
@@ -160,13 +190,16 @@ async fn leave(
     Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]))
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct EntranceTold {
+    /// Where an access token comes from.
     hint: &'static str,
     /// The provider at which people sign in; null where they do not.
     provider: Option<String>,
 }
 
+/// Tells what people are told where they sign in.
+#[utoipa::path(get, path = "/entrance", responses((status = 200, description = "The hint.", body = EntranceTold)))]
 async fn entrance_told(State(shared): State<Shared>) -> Json<EntranceTold> {
     let hint = shared.entrance.doorkeeper().hint();
     let provider = shared.entrance.provider().ok();
@@ -174,36 +207,71 @@ async fn entrance_told(State(shared): State<Shared>) -> Json<EntranceTold> {
     Json(EntranceTold { hint, provider })
 }
 
-#[derive(Serialize)]
+/// This document.
+#[utoipa::path(
+    get,
+    path = "/openapi.json",
+    responses((status = 200, description = "An OpenAPI 3.1 document.", body = Object)),
+)]
+async fn described(Extension(Document(text)): Extension<Document>) -> impl IntoResponse {
+    ([(CONTENT_TYPE, "application/json")], text.to_string())
+}
+
+#[derive(Serialize, ToSchema)]
 struct HolderTold {
     /// Null where there is one token for all.
     holder: Option<AccessHolder>,
 }
 
+/// Tells who signed in.
+#[utoipa::path(get, path = "/holder", responses((status = 200, description = "The holder.", body = HolderTold)))]
 async fn holder(Extension(access): Allowed) -> Json<HolderTold> {
     let holder = access.holder.clone();
     Json(HolderTold { holder })
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Runs {
+    /// Runs that have sessions, in the order in which they were found.
     runs: Vec<Run>,
 }
 
+/// Lists all runs.
+#[utoipa::path(get, path = "/runs", responses((status = 200, description = "All runs.", body = Runs)))]
 async fn runs(Extension(access): Allowed) -> Json<Runs> {
     let runs = access.library.index.read().runs();
     Json(Runs { runs })
 }
 
-async fn run(Extension(access): Allowed, Path(run): Path<String>) -> Answer<RunHead> {
+/// Shows a run with its grid.
+#[utoipa::path(
+    get,
+    path = "/runs/{run}",
+    params(RunPath),
+    responses(
+        (status = 200, description = "The run, and its cells with means by measure, fouls and forfeits.", body = RunHead),
+        (status = 404, description = "There is no such run."),
+    ),
+)]
+async fn run(Extension(access): Allowed, Path(RunPath { run }): Path<RunPath>) -> Answer<RunHead> {
     let head = access.library.index.read().run(&run);
     head.map(Json)
         .ok_or_else(|| Refusal::Missing(format!("run {run}")))
 }
 
+/// Lists sessions of a run.
+#[utoipa::path(
+    get,
+    path = "/runs/{run}/sessions",
+    params(RunPath, SessionQuery),
+    responses(
+        (status = 200, description = "Sessions that fit, in order.", body = SessionPage),
+        (status = 404, description = "There is no such run."),
+    ),
+)]
 async fn sessions(
     Extension(access): Allowed,
-    Path(run): Path<String>,
+    Path(RunPath { run }): Path<RunPath>,
     Query(query): Query<SessionQuery>,
 ) -> Answer<SessionPage> {
     let page = access.library.index.read().sessions(&run, &query);
@@ -211,16 +279,43 @@ async fn sessions(
         .ok_or_else(|| Refusal::Missing(format!("run {run}")))
 }
 
-async fn session(Extension(access): Allowed, Path(session): Path<String>) -> Answer<SessionHead> {
+/// Shows a session without its steps.
+#[utoipa::path(
+    get,
+    path = "/sessions/{session}",
+    params(SessionPath),
+    responses(
+        (status = 200, description = "Its seats, parameters, scores, series, and sessions of the same luck.", body = SessionHead),
+        (status = 404, description = "There is no such session."),
+        (status = 500, description = "The session cannot be read."),
+    ),
+)]
+async fn session(
+    Extension(access): Allowed,
+    Path(SessionPath { session }): Path<SessionPath>,
+) -> Answer<SessionHead> {
     let (run, viewing) = access.library.viewing(&session).await?;
     let paired = access.library.index.read().paired(&session);
     let head = beside(move || viewing.head()).await?;
     Ok(Json(SessionHead { run, head, paired }))
 }
 
+/// Shows steps of a session.
+///
+/// Each step comes with the table after it. What a seat could not see is not in what is shown to it.
+#[utoipa::path(
+    get,
+    path = "/sessions/{session}/steps",
+    params(SessionPath, StepQuery),
+    responses(
+        (status = 200, description = "The steps, in order.", body = Steps),
+        (status = 404, description = "There is no such session, or no such seat in it."),
+        (status = 500, description = "The session cannot be read."),
+    ),
+)]
 async fn steps(
     Extension(access): Allowed,
-    Path(session): Path<String>,
+    Path(SessionPath { session }): Path<SessionPath>,
     Query(query): Query<StepQuery>,
 ) -> Answer<Steps> {
     let (_, viewing) = access.library.viewing(&session).await?;
@@ -230,9 +325,20 @@ async fn steps(
     Ok(Json(Steps { steps, total }))
 }
 
+/// Finds the steps of a session in whose words a text stands.
+#[utoipa::path(
+    get,
+    path = "/sessions/{session}/search",
+    params(SessionPath, TextQuery),
+    responses(
+        (status = 200, description = "How many steps there are, and the places of the first 1,000.", body = Hits),
+        (status = 404, description = "There is no such session, or no such seat in it."),
+        (status = 500, description = "The session cannot be read."),
+    ),
+)]
 async fn search(
     Extension(access): Allowed,
-    Path(session): Path<String>,
+    Path(SessionPath { session }): Path<SessionPath>,
     Query(query): Query<TextQuery>,
 ) -> Answer<Hits> {
     let (_, viewing) = access.library.viewing(&session).await?;
@@ -241,39 +347,84 @@ async fn search(
     Ok(Json(hits))
 }
 
+/// Shows a call of a model.
+///
+/// The calls of a session are made again, up to the model's replies: the first answer takes its time.
+#[utoipa::path(
+    get,
+    path = "/sessions/{session}/decisions/{seat}/{index}",
+    params(DecisionPath),
+    responses(
+        (status = 200, description = "Messages, parameters, reply, how it was read, tokens, cost and time.", body = Decision),
+        (status = 404, description = "There is no such session, or no such call in it."),
+        (status = 500, description = "The session cannot be read, or its calls cannot be made again."),
+    ),
+)]
 async fn decision(
     Extension(access): Allowed,
-    Path((session, seat, index)): Path<(String, Seat, u32)>,
-) -> Answer<Value> {
+    Path(DecisionPath {
+        session,
+        seat,
+        index,
+    }): Path<DecisionPath>,
+) -> Answer<Decision> {
     let calls = access.library.calls(&session).await?;
     let mut calls = calls.iter();
-    let found = calls.find(|call| call["seat"] == seat && call["index"] == index);
+    let found = calls.find(|call| call.seat == seat && call.index == index);
     found
         .cloned()
         .map(Json)
         .ok_or_else(|| Refusal::Missing(format!("decision {seat}/{index} of session {session}")))
 }
 
+/// Answers with the record of a session, as it was written.
+///
+/// `docs/record.schema.json` is its JSON Schema.
+#[utoipa::path(
+    get,
+    path = "/sessions/{session}/record",
+    params(SessionPath),
+    responses(
+        (status = 200, description = "The record.", body = Object),
+        (status = 404, description = "There is no such session."),
+        (status = 500, description = "The session cannot be read."),
+    ),
+)]
 async fn record(
     Extension(access): Allowed,
-    Path(session): Path<String>,
+    Path(SessionPath { session }): Path<SessionPath>,
 ) -> Result<Response, Refusal> {
     let line = access.library.line(&session).await?;
     Ok(([(CONTENT_TYPE, "application/json")], line).into_response())
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Played {
     /// Null where nothing is played.
     sweeps: Option<Vec<Sweep>>,
 }
 
+/// Lists the experiments that are being played.
+#[utoipa::path(get, path = "/sweeps", responses((status = 200, description = "How each stands.", body = Played)))]
 async fn played(Extension(access): Allowed) -> Json<Played> {
     let states = access.sweeps.as_ref().map(|sweeps| sweeps.states());
     let sweeps = states.map(|states| states.borrow().to_vec());
     Json(Played { sweeps })
 }
 
+/// Follows the experiments that are being played.
+///
+/// Server-sent events named `sweeps`: the data of each is a JSON array of `Sweep`, all experiments as they
+/// stand. The first event comes at once, others whenever something has changed, at most four a second.
+#[utoipa::path(
+    get,
+    path = "/sweeps/events",
+    responses(
+        (status = 200, description = "The stream.", content_type = "text/event-stream", body = String),
+        (status = 404, description = "Nothing is being played here."),
+        (status = 503, description = "Too many streams are open."),
+    ),
+)]
 async fn events(
     State(shared): State<Shared>,
     Extension(access): Allowed,
@@ -285,10 +436,21 @@ async fn events(
     Ok(told.into_response())
 }
 
+/// Pauses, resumes, cancels or retries an experiment.
+#[utoipa::path(
+    post,
+    path = "/sweeps/{experiment}/{action}",
+    params(ActionPath),
+    responses(
+        (status = 204, description = "It is done."),
+        (status = 404, description = "Nothing is being played here."),
+        (status = 409, description = "It is refused; the error is the reason."),
+    ),
+)]
 async fn act(
     Extension(access): Allowed,
     headers: HeaderMap,
-    Path((experiment, action)): Path<(String, Action)>,
+    Path(ActionPath { experiment, action }): Path<ActionPath>,
 ) -> Result<StatusCode, Refusal> {
     entrance::check_origin(&headers)?;
     let sweeps = access.sweeps.as_ref().ok_or_else(nothing_is_played)?;

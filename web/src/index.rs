@@ -14,6 +14,7 @@ use agon_report::board::Stated;
 use agon_report::leaderboard::names_in;
 use agon_report::viewing::in_words;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::query::SessionQuery;
 
@@ -33,7 +34,7 @@ pub struct Place {
 pub struct RunKey(usize);
 
 /// A run as it is listed.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 pub struct Run {
     /// Its address below `/runs`.
     pub run: String,
@@ -52,7 +53,7 @@ pub struct Run {
 }
 
 /// A cell of a run's grid.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Cell {
     /// Its number in the run.
     pub cell: u32,
@@ -61,10 +62,12 @@ pub struct Cell {
     /// Its place in the grid.
     pub setting: Vec<Stated>,
     /// The same as axes of the experiment, as results select by them.
+    #[schema(value_type = BTreeMap<String, serde_json::Value>)]
     pub axes: Settings,
     /// How many sessions are known.
     pub sessions: usize,
     /// Means over its sessions, by measure.
+    #[schema(value_type = BTreeMap<String, Option<f64>>)]
     pub means: BTreeMap<String, f64>,
     /// Refused answers in all sessions.
     pub fouls: u64,
@@ -73,7 +76,7 @@ pub struct Cell {
 }
 
 /// A run with its grid.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct RunHead {
     /// The run.
     pub run: Run,
@@ -86,7 +89,7 @@ pub struct RunHead {
 }
 
 /// A session as it is listed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SessionRow {
     /// Its id.
     pub session: String,
@@ -109,7 +112,7 @@ pub struct SessionRow {
 }
 
 /// Some of the sessions that fit.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SessionPage {
     /// In order.
     pub sessions: Vec<SessionRow>,

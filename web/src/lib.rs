@@ -7,6 +7,7 @@ mod access;
 mod answers;
 mod api;
 mod assets;
+mod document;
 mod entrance;
 mod headers;
 mod index;
@@ -21,6 +22,7 @@ pub mod sweeps;
 mod wanted;
 
 pub use access::{Access, AccessHolder};
+pub use answers::{Decision, DecisionMessage};
 pub use api::router;
 pub use entrance::{Doorkeeper, Entrance, is_same, token};
 pub use index::{Index, Place, Run, RunKey};

@@ -9,9 +9,9 @@ use agon_report::viewing::Viewing;
 use agon_service_kit::compute::Pool;
 use futures_util::future::BoxFuture;
 use parking_lot::{Mutex, RwLock};
-use serde_json::Value;
 use tracing::error;
 
+use crate::answers::Decision;
 use crate::index::{Index, Place};
 use crate::refusal::Refusal;
 
@@ -43,8 +43,8 @@ pub(crate) fn go_on_beside(task: impl Future<Output = ()> + Send + 'static) {
     PAGES.handle().spawn(task);
 }
 
-/// Every call of a session's models, by seat and index, as JSON.
-pub type Calls = Vec<Value>;
+/// Every call of a session's models, by seat and index.
+pub type Calls = Vec<Decision>;
 
 /// Where records come from.
 pub trait Source: Send + Sync + 'static {

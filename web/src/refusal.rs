@@ -8,7 +8,16 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
-use serde_json::json;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// How a refusal is answered.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Refusal)]
+pub(crate) struct RefusalAnswer {
+    /// The reason, as a sentence for the reader.
+    error: String,
+}
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -76,8 +85,8 @@ impl IntoResponse for Refusal {
             Self::Refused(_) | Self::Left => StatusCode::CONFLICT,
             Self::Unreadable(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        let said = json!({ "error": self.to_string() });
-        (status, Json(said)).into_response()
+        let error = self.to_string();
+        (status, Json(RefusalAnswer { error })).into_response()
     }
 }
 
@@ -100,7 +109,8 @@ pub async fn in_one_form(request: Request, next: Next) -> Response {
         "" => parts.status.canonical_reason().unwrap_or("refused"),
         text => text,
     };
-    let mut refused = (parts.status, Json(json!({ "error": said }))).into_response();
+    let error = said.to_owned();
+    let mut refused = (parts.status, Json(RefusalAnswer { error })).into_response();
     // Which methods there are.
     refused
         .headers_mut()

@@ -13,7 +13,8 @@ use agon_report::plots::{Figure, PlotData};
 use agon_report::tables::LEADERBOARD;
 use agon_report::{Layout, Tables};
 use parking_lot::Mutex;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use self::fold::Fold;
 use crate::index::Choices;
@@ -45,7 +46,7 @@ const PARTS: [(&str, &str); 4] = [
 ];
 
 /// How far results are, and what there is.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Standing {
     /// Sessions that are in them.
     pub counted: u64,
@@ -66,7 +67,7 @@ pub struct Standing {
 }
 
 /// A part of the results.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Part {
     /// Its address.
     pub name: String,
@@ -75,7 +76,7 @@ pub struct Part {
 }
 
 /// A figure in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FigureHead {
     /// Its name, as the command line has it.
     pub name: &'static str,
@@ -98,7 +99,8 @@ impl FigureHead {
 }
 
 /// Tables and the sentences around them.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(as = ToldPart)]
 pub struct Told {
     /// Sessions that are in them.
     pub counted: u64,
@@ -118,7 +120,7 @@ impl Told {
 }
 
 /// A figure in words and numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct FigureTold {
     /// Sessions that are in it.
     pub counted: u64,
@@ -131,13 +133,16 @@ pub struct FigureTold {
 }
 
 /// A figure as a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 pub enum FigureFile {
     /// A picture on a white ground.
+    #[serde(rename = "figure.svg")]
     Svg,
     /// A picture on a dark ground.
+    #[serde(rename = "dark.svg")]
     DarkSvg,
     /// Its numbers.
+    #[serde(rename = "figure.csv")]
     Csv,
 }
 

@@ -20,4 +20,4 @@ pub use ports::{Asks, DoorAsk, Doors, Keeper, Kept, Message, Unanswered};
 pub use service::Seats;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

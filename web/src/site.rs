@@ -7,9 +7,9 @@ use agon_report::plots::PlotSet;
 use agon_report::spreadsheet::csv_of;
 use agon_report::viewing::Viewing;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::answers::{SessionHead, Steps};
+use crate::answers::{Decision, SessionHead, Steps};
 use crate::assets;
 use crate::index::{Choices, Index, RunChoice};
 use crate::library::Calls;
@@ -164,24 +164,23 @@ pub fn calls(session: &str, calls: Result<Calls, String>) -> Vec<SiteFile> {
         .map(|(number, calls)| {
             let shortened = calls.iter().enumerate().map(|(at, call)| {
                 let before = at.checked_sub(1).map(|before| &calls[before]);
-                let is_first = before.is_none_or(|before| before["seat"] != call["seat"]);
+                let is_first = before.is_none_or(|before| before.seat != call.seat);
                 if is_first {
                     call.clone()
                 } else {
                     shortened(call)
                 }
             });
-            let calls: Vec<Value> = shortened.collect();
+            let calls: Vec<Decision> = shortened.collect();
             SiteFile::data(path(number), &json!({ "calls": calls }))
         })
         .collect()
 }
 
-fn shortened(call: &Value) -> Value {
+fn shortened(call: &Decision) -> Decision {
     let mut call = call.clone();
-    let known = call["known"].as_u64().unwrap_or(0) as usize;
-    if let Some(messages) = call["messages"].as_array_mut() {
-        messages.drain(..known.min(messages.len()));
+    if let Some(messages) = &mut call.messages {
+        messages.drain(..call.known.min(messages.len()));
     }
     call
 }

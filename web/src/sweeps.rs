@@ -11,6 +11,7 @@ use futures_util::{Stream, stream};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use utoipa::ToSchema;
 
 /// Between two tellings of one page; the latest state wins.
 const TELL_EVERY: Duration = Duration::from_millis(250);
@@ -19,7 +20,7 @@ const TELL_EVERY: Duration = Duration::from_millis(250);
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 /// How an experiment stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Sessions are played or wait for a place.
@@ -33,7 +34,7 @@ pub enum State {
 }
 
 /// An experiment that is or was played.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Sweep {
     /// Its name.
     pub experiment: String,
@@ -72,7 +73,7 @@ pub struct Sweep {
 }
 
 /// Sessions that were set aside for one reason.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SweepFault {
     /// Why.
     pub reason: String,
@@ -83,7 +84,7 @@ pub struct SweepFault {
 }
 
 /// What somebody may do about an experiment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// Play nothing more of it.

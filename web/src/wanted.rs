@@ -6,9 +6,42 @@ use std::collections::{BTreeMap, BTreeSet};
 use agon_engine::SessionSpec;
 use agon_report::Selection;
 use agon_report::selection::value_of;
+use utoipa::IntoParams;
 
 /// Before the name of an axis in an address.
 const AXIS: &str = "where.";
+
+/// How [`Wanted::of`] is written in an address: one parameter for each of its names.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(
+    dead_code,
+    reason = "it describes the parameters, which are read one by one"
+)]
+pub struct WantedQuery {
+    /// Only sessions of this run. May be given several times, for sessions of any of these runs.
+    #[param(required = false)]
+    run: Vec<String>,
+    /// Only sessions in which this player sits. May be given several times, for sessions in which all of
+    /// them sit.
+    #[param(required = false)]
+    player: Vec<String>,
+    /// Only sessions of this game.
+    game: Option<String>,
+    /// Only sessions of this experiment.
+    experiment: Option<String>,
+    /// Only sessions in which a simulated model answered, or only those without one.
+    simulated: Option<bool>,
+    /// Only sessions with exactly these axes of their experiment: a JSON object of axes and values.
+    setting: Option<String>,
+    /// Whether `setting` also fits sessions that have further axes for a model or a label.
+    #[param(default = false)]
+    loose: Option<bool>,
+    /// One parameter for each axis, `where.AXIS=VALUE`: only sessions with this value of the axis. The
+    /// last segments of an axis' name are enough.
+    #[param(required = false, style = Form, explode, value_type = BTreeMap<String, String>)]
+    r#where: BTreeMap<String, String>,
+}
 
 /// Sessions that fit all of this.
 #[derive(Debug, Clone, Default, PartialEq)]

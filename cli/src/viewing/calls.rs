@@ -1,9 +1,10 @@
 //! The calls of a session's models as pages show them, made of what `agon show --prompts --json` says.
 //! Called by the source of pages (`files.rs`).
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use agon_web::Calls;
+use agon_report::viewing::Stated;
+use agon_web::{Calls, Decision, DecisionMessage};
 
 use crate::sent::{Choice, Prompts};
 
@@ -24,7 +25,7 @@ pub fn of(prompts: &Prompts<'_>) -> Calls {
     calls
 }
 
-fn shown(call: &Value, before: Option<&Value>) -> Value {
+fn shown(call: &Value, before: Option<&Value>) -> Decision {
     let messages = call["messages"].as_array();
     let known = before.and_then(|before| before["messages"].as_array());
     let pairs = messages
@@ -33,10 +34,11 @@ fn shown(call: &Value, before: Option<&Value>) -> Value {
         .zip(known.into_iter().flatten());
     let known = pairs.take_while(|(one, other)| one == other).count();
     let messages = messages.map(|messages| {
-        let shown = messages
-            .iter()
-            .map(|message| json!({ "role": message["role"], "text": message["content"] }));
-        shown.collect::<Vec<Value>>()
+        let shown = messages.iter().map(|message| DecisionMessage {
+            role: text(&message["role"]),
+            text: text(&message["content"]),
+        });
+        shown.collect()
     });
     let usage = &call["usage"];
     let reading = match (&call["answer"], &call["foul"]) {
@@ -48,30 +50,40 @@ fn shown(call: &Value, before: Option<&Value>) -> Value {
         }
     };
     let reasoning = call["reasoning"].as_str().filter(|text| !text.is_empty());
-    json!({
-        "seat": call["seat"],
-        "index": call["index"],
-        "purpose": call["purpose"],
-        "messages": messages,
-        "known": known,
-        "is_same": call["digest_is_equal"],
-        "schema": call["schema"],
-        "parameters": parameters(&call["applied"]),
-        "answered_by": call["answered_by"],
-        "finish_reason": call["finish_reason"],
-        "reasoning": reasoning,
-        "reply": call["reply"],
-        "reading": reading,
-        "tokens_in": usage["input_tokens"],
-        "tokens_out": usage["output_tokens"],
-        "tokens_estimated": usage["estimated"].as_bool().unwrap_or_default(),
-        "cost": usage["cost_nanodollars"].as_f64().map(|cost| cost / NANO),
-        "seconds": usage["seconds"],
-    })
+    Decision {
+        seat: number(&call["seat"]),
+        index: number(&call["index"]),
+        purpose: text(&call["purpose"]),
+        messages,
+        known,
+        is_same: call["digest_is_equal"].as_bool().unwrap_or_default(),
+        schema: call["schema"].clone(),
+        parameters: parameters(&call["applied"]),
+        answered_by: text(&call["answered_by"]),
+        finish_reason: text(&call["finish_reason"]),
+        reasoning: reasoning.map(str::to_owned),
+        reply: text(&call["reply"]),
+        reading,
+        tokens_in: usage["input_tokens"].as_u64(),
+        tokens_out: usage["output_tokens"].as_u64(),
+        tokens_estimated: usage["estimated"].as_bool().unwrap_or_default(),
+        cost: usage["cost_nanodollars"].as_f64().map(|cost| cost / NANO),
+        seconds: usage["seconds"].as_f64(),
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// Seats and indices always fit.
+fn number<T: TryFrom<u64> + Default>(value: &Value) -> T {
+    let number = value.as_u64().and_then(|number| number.try_into().ok());
+    number.unwrap_or_default()
 }
 
 /// What was really sent, as names and values in words.
-fn parameters(applied: &Value) -> Vec<Value> {
+fn parameters(applied: &Value) -> Vec<Stated> {
     let none = Map::new();
     let applied = applied.as_object().unwrap_or(&none).iter();
     let said = applied.filter_map(|(name, value)| {
@@ -84,7 +96,8 @@ fn parameters(applied: &Value) -> Vec<Value> {
             }
             other => other.to_string(),
         };
-        (!value.is_empty()).then(|| json!({ "name": name.replace('_', " "), "value": value }))
+        let name = name.replace('_', " ");
+        (!value.is_empty()).then_some(Stated { name, value })
     });
     said.collect()
 }

@@ -3,9 +3,10 @@
 
 use agon_engine::Seat;
 use serde::Serialize;
+use utoipa::ToSchema;
 
 /// A table at a moment.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Board {
     /// Where the session is ("Round 3").
     pub heading: String,
@@ -16,7 +17,7 @@ pub struct Board {
 }
 
 /// What is to be seen at a seat.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 pub struct BoardSeat {
     /// Which.
     pub seat: Seat,
@@ -31,7 +32,7 @@ pub struct BoardSeat {
 }
 
 /// A number out of a greatest one.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Meter {
     /// Of what.
     pub name: &'static str,
@@ -42,7 +43,7 @@ pub struct Meter {
 }
 
 /// A named value in words.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Stated {
     /// Of what.
     pub name: String,
@@ -51,7 +52,7 @@ pub struct Stated {
 }
 
 /// A place on a line.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Mark {
     /// What is there.
     pub name: &'static str,
@@ -60,7 +61,7 @@ pub struct Mark {
 }
 
 /// The middle of a table.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(tag = "scene", rename_all = "snake_case")]
 pub enum Scene {
     /// Guesses on a number line.
@@ -205,7 +206,7 @@ pub enum Scene {
 }
 
 /// A guess.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Dot {
     pub seat: Seat,
@@ -214,7 +215,7 @@ pub struct Dot {
 }
 
 /// The target of a round.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Drift {
     pub round: u32,
@@ -222,7 +223,7 @@ pub struct Drift {
 }
 
 /// What a seat ordered.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Dish {
     pub seat: Seat,
@@ -231,7 +232,7 @@ pub struct Dish {
 }
 
 /// Tokens of a seat.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Stack {
     pub seat: Seat,
@@ -241,7 +242,7 @@ pub struct Stack {
 }
 
 /// A demand.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Demand {
     pub seat: Seat,
@@ -250,7 +251,7 @@ pub struct Demand {
 }
 
 /// A sealed bid beside what the item is worth to its bidder.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Envelope {
     pub seat: Seat,
@@ -261,7 +262,7 @@ pub struct Envelope {
 }
 
 /// A bidder of an English auction; `bids` are those on this item by round.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Bidder {
     pub seat: Seat,
@@ -273,7 +274,7 @@ pub struct Bidder {
 }
 
 /// An item that is over; without a winner it was not sold.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Lot {
     pub item: String,
@@ -283,7 +284,7 @@ pub struct Lot {
 }
 
 /// Who dropped out at what price.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Dropped {
     pub seat: Seat,
@@ -291,7 +292,7 @@ pub struct Dropped {
 }
 
 /// What an item is worth to a seat.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Valued {
     pub seat: Seat,
@@ -299,7 +300,7 @@ pub struct Valued {
 }
 
 /// A shooter; the hit rate is in percent.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Shooter {
     pub seat: Seat,
@@ -308,7 +309,7 @@ pub struct Shooter {
 }
 
 /// A shot; at nobody if `at` is null.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Shot {
     pub by: Seat,
@@ -317,7 +318,7 @@ pub struct Shot {
 }
 
 /// A pirate, with what the proposal gives it and how it voted.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Pirate {
     pub seat: Seat,
@@ -328,7 +329,7 @@ pub struct Pirate {
 }
 
 /// A house of the town.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct House {
     pub seat: Seat,
@@ -343,7 +344,7 @@ pub struct House {
 }
 
 /// A criterion with the marks that were given.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Criterion {
     pub name: String,
@@ -351,7 +352,7 @@ pub struct Criterion {
 }
 
 /// A mark of a judge.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Marked {
     pub seat: Seat,

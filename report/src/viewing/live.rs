@@ -6,6 +6,7 @@ use agon_engine::spec::Settings;
 use agon_engine::view::SeenEvent;
 use agon_engine::{Event, Seat, SeatView, Value, View, registry};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::sentences::Sentences;
 use super::step::{in_sentence, stated};
@@ -17,7 +18,7 @@ use crate::story::one_line;
 const BRIEFING: &str = "briefing";
 
 /// What a seat in play has before it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Live {
     /// Registered name of the game.
     pub game: String,
@@ -34,7 +35,8 @@ pub struct Live {
 }
 
 /// Something that happened, in words.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(as = ToldEvent)]
 pub struct Told {
     /// Its round; 0 before the first.
     pub round: u32,

@@ -4,6 +4,7 @@
 use agon_engine::record::StoredMove;
 use agon_engine::{Audience, Event, Seat, Value, View};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::sentences::Sentences;
 use super::{Neighbours, Place, Viewing};
@@ -14,7 +15,7 @@ use crate::story::{self, Teller, note_lines};
 const OF_READING: [&str; 3] = ["bid", "reading", "stand_in"];
 
 /// See the module.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Step {
     /// Its place among all, from 0.
     pub step: usize,
@@ -43,7 +44,7 @@ pub struct Step {
 }
 
 /// A step and the table after it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Shown {
     /// The step.
     #[serde(flatten)]
@@ -53,7 +54,7 @@ pub struct Shown {
 }
 
 /// One value per seat; null where there is none, or it is not seen.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Column {
     /// Of what.
     pub name: String,
@@ -62,7 +63,7 @@ pub struct Column {
 }
 
 /// An answer.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Answer {
     /// Who answered.
     pub seat: Seat,
@@ -79,7 +80,7 @@ pub struct Answer {
 }
 
 /// A refused answer.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Refused {
     /// In what way it was wrong.
     pub kind: String,
@@ -90,7 +91,7 @@ pub struct Refused {
 }
 
 /// What a player concluded.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Note {
     /// Whose it is.
     pub seat: Seat,

@@ -2,40 +2,101 @@
 //! and the sessions that they rest on. Which sessions, stands in the query of each.
 
 use agon_report::spreadsheet::csv_of;
+use axum::Json;
 use axum::extract::{Extension, Path, Query};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
-use axum::{Json, Router};
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use serde::Deserialize;
+use serde::de::IntoDeserializer as _;
+use serde::de::value::Error as Misnamed;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::{Allowed, Answer, Shared};
 use crate::index::SessionPage;
 use crate::query::PageQuery;
 use crate::refusal::Refusal;
 use crate::results::{FigureFile, FigureTold, Standing, Told};
-use crate::wanted::Wanted;
+use crate::wanted::{Wanted, WantedQuery};
 
 const SVG: &str = "image/svg+xml";
 const CSV: &str = "text/csv; charset=utf-8";
 
 type Pairs = Query<Vec<(String, String)>>;
 
-pub(super) fn routes() -> Router<Shared> {
-    Router::new()
-        .route("/", get(standing))
-        .route("/sessions", get(sessions))
-        .route("/tables/{part}", get(part))
-        .route("/tables/{part}/{table}", get(table))
-        .route("/figures/{name}", get(figure))
-        .route("/figures/{name}/{file}", get(file))
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(standing))
+        .routes(routes!(sessions))
+        .routes(routes!(part))
+        .routes(routes!(table))
+        .routes(routes!(figure))
+        .routes(routes!(file))
 }
 
+/// A part of the results.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(super) struct PartPath {
+    /// The name of the part, as the overview of results has it.
+    part: String,
+}
+
+/// A table as a file.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(super) struct TablePath {
+    /// The name of the part, as the overview of results has it.
+    part: String,
+    /// The table's number in its part, from 0, and `.csv`.
+    #[param(pattern = "^[0-9]+\\.csv$", example = "0.csv")]
+    table: String,
+}
+
+/// A figure.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(super) struct FigurePath {
+    /// The name of the figure, as the overview of results has it.
+    name: String,
+}
+
+/// A figure as a file.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(super) struct FilePath {
+    /// The name of the figure, as the overview of results has it.
+    name: String,
+    /// Which file.
+    #[param(inline, value_type = FigureFile)]
+    file: String,
+}
+
+/// Tells how far results are, and what there is of them.
+///
+/// Sessions are counted while somebody asks: an answer rests on those that are counted by then.
+#[utoipa::path(
+    get,
+    path = "/",
+    params(WantedQuery),
+    responses(
+        (status = 200, description = "Sessions counted, parts, figures, and what they can be narrowed to.", body = Standing),
+        (status = 500, description = "The results cannot be made."),
+    ),
+)]
 async fn standing(Extension(access): Allowed, Query(query): Pairs) -> Answer<Standing> {
     let wanted = wanted(&query)?;
     let standing = access.results.standing(&access.library, wanted).await?;
     Ok(Json(standing))
 }
 
+/// Lists the sessions that fit, of all runs.
+#[utoipa::path(
+    get,
+    path = "/sessions",
+    params(WantedQuery, PageQuery),
+    responses((status = 200, description = "Sessions that fit, in order.", body = SessionPage)),
+)]
 async fn sessions(
     Extension(access): Allowed,
     Query(query): Pairs,
@@ -46,9 +107,20 @@ async fn sessions(
     Ok(Json(page))
 }
 
+/// Shows a part of the results: tables, and the sentences around them.
+#[utoipa::path(
+    get,
+    path = "/tables/{part}",
+    params(PartPath, WantedQuery),
+    responses(
+        (status = 200, description = "The part.", body = Told),
+        (status = 404, description = "There is no such part."),
+        (status = 500, description = "The results cannot be made."),
+    ),
+)]
 async fn part(
     Extension(access): Allowed,
-    Path(part): Path<String>,
+    Path(PartPath { part }): Path<PartPath>,
     Query(query): Pairs,
 ) -> Answer<Told> {
     let wanted = wanted(&query)?;
@@ -56,10 +128,20 @@ async fn part(
     Ok(Json(told))
 }
 
-/// A table of a part by its number from 0, as CSV.
+/// Saves a table of a part as CSV.
+#[utoipa::path(
+    get,
+    path = "/tables/{part}/{table}",
+    params(TablePath, WantedQuery),
+    responses(
+        (status = 200, description = "The table.", content_type = "text/csv", body = String),
+        (status = 404, description = "There is no such part, or no such table in it."),
+        (status = 500, description = "The results cannot be made."),
+    ),
+)]
 async fn table(
     Extension(access): Allowed,
-    Path((part, table)): Path<(String, String)>,
+    Path(TablePath { part, table }): Path<TablePath>,
     Query(query): Pairs,
 ) -> Result<Response, Refusal> {
     let wanted = wanted(&query)?;
@@ -80,9 +162,20 @@ async fn table(
     ))
 }
 
+/// Shows a figure in words and numbers.
+#[utoipa::path(
+    get,
+    path = "/figures/{name}",
+    params(FigurePath, WantedQuery),
+    responses(
+        (status = 200, description = "Its title, caption and numbers.", body = FigureTold),
+        (status = 404, description = "There is no such figure, or it has nothing to show."),
+        (status = 500, description = "The results cannot be made."),
+    ),
+)]
 async fn figure(
     Extension(access): Allowed,
-    Path(name): Path<String>,
+    Path(FigurePath { name }): Path<FigurePath>,
     Query(query): Pairs,
 ) -> Answer<FigureTold> {
     let wanted = wanted(&query)?;
@@ -90,20 +183,33 @@ async fn figure(
     Ok(Json(told))
 }
 
-/// A figure as a file, to be shown or saved.
+/// Shows or saves a figure as a file.
+#[utoipa::path(
+    get,
+    path = "/figures/{name}/{file}",
+    params(FilePath, WantedQuery),
+    responses(
+        (status = 200, description = "The file.", content(
+            (String = "image/svg+xml"),
+            (String = "text/csv"),
+        )),
+        (status = 404, description = "There is no such figure, or no such file of it, or it has nothing to show."),
+        (status = 500, description = "The results cannot be made."),
+    ),
+)]
 async fn file(
     Extension(access): Allowed,
-    Path((name, file)): Path<(String, String)>,
+    Path(FilePath { name, file }): Path<FilePath>,
     Query(query): Pairs,
 ) -> Result<Response, Refusal> {
     let wanted = wanted(&query)?;
-    let (form, kind) = match &*file {
-        "figure.svg" => (FigureFile::Svg, SVG),
-        "dark.svg" => (FigureFile::DarkSvg, SVG),
-        "figure.csv" => (FigureFile::Csv, CSV),
-        _ => return Err(Refusal::Missing(format!("file {file} of a figure"))),
+    let form: Result<FigureFile, Misnamed> =
+        FigureFile::deserialize(file.as_str().into_deserializer());
+    let form = form.map_err(|_| Refusal::Missing(format!("file {file} of a figure")))?;
+    let (kind, ending) = match form {
+        FigureFile::Svg | FigureFile::DarkSvg => (SVG, "svg"),
+        FigureFile::Csv => (CSV, "csv"),
     };
-    let ending = if kind == SVG { "svg" } else { "csv" };
     let shown = format!("{name}.{ending}");
     let results = &access.results;
     let written = results.file(&access.library, wanted, name, form).await?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use agon_engine::record::StoredRecord;
 use agon_report::Session;
 use agon_report::session::Telemetry;
+use agon_report::viewing::Stated;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use futures_util::FutureExt as _;
@@ -17,8 +18,13 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::index::tests::line;
-use crate::{Access, Calls, Entrance, Library, Place, Sessions, Source, router};
+use crate::seats::Seats;
+use crate::sweeps::Sweeps;
+use crate::{
+    Access, Calls, Decision, DecisionMessage, Entrance, Library, Place, Sessions, Source, router,
+};
 
+mod document;
 mod results;
 
 /// Records in memory, by their offset; what is not there cannot be read.
@@ -36,7 +42,7 @@ impl Source for Records {
     }
 
     fn calls(&self, _: Place, _: Arc<StoredRecord>) -> BoxFuture<'static, Result<Calls, String>> {
-        async { Ok(vec![json!({ "seat": 0, "index": 3, "reply": "<b>42</b>" })]) }.boxed()
+        async { Ok(vec![call()]) }.boxed()
     }
 }
 
@@ -44,6 +50,40 @@ impl Sessions for Records {
     fn at(&mut self, place: Place) -> Result<(StoredRecord, Telemetry), String> {
         let record = StoredRecord::from_line(&self.line(place)?);
         Ok((record.unwrap(), Telemetry::default()))
+    }
+}
+
+/// A call of which everything is known that can be.
+fn call() -> Decision {
+    let message = |role: &str, text: &str| DecisionMessage {
+        role: role.to_owned(),
+        text: text.to_owned(),
+    };
+    Decision {
+        seat: 0,
+        index: 3,
+        purpose: "guess".to_owned(),
+        messages: Some(vec![
+            message("system", "Play."),
+            message("user", "Your guess?"),
+        ]),
+        known: 1,
+        is_same: true,
+        schema: json!({ "type": "integer" }),
+        parameters: vec![Stated {
+            name: "temperature".to_owned(),
+            value: "1".to_owned(),
+        }],
+        answered_by: "a model".to_owned(),
+        finish_reason: "stop".to_owned(),
+        reasoning: None,
+        reply: "<b>42</b>".to_owned(),
+        reading: Some("read as 42".to_owned()),
+        tokens_in: Some(12),
+        tokens_out: None,
+        tokens_estimated: true,
+        cost: Some(0.25),
+        seconds: Some(1.5),
     }
 }
 
@@ -63,6 +103,16 @@ impl Stand {
 
     /// These sessions, of which the first ones can be read.
     fn of(lines: &[String], readable: usize) -> Self {
+        Self::with(lines, readable, None, None)
+    }
+
+    /// The same with experiments that are being played, and seats of people who play.
+    fn with(
+        lines: &[String],
+        readable: usize,
+        sweeps: Option<Arc<dyn Sweeps>>,
+        seats: Option<Arc<Seats>>,
+    ) -> Self {
         let library = Library::new(Arc::new(Records(lines[..readable].to_vec())));
         let key = library.index.write().add_run("guesses", "here".to_owned());
         let ids = lines.iter().zip(0..).map(|(line, offset)| {
@@ -73,11 +123,11 @@ impl Stand {
         });
         let ids: Vec<String> = ids.collect();
         let library = Arc::new(library);
-        let access = Access::new(Arc::clone(&library), None, CancellationToken::new());
+        let access = Access::new(Arc::clone(&library), sweeps, CancellationToken::new());
         let token = crate::token().unwrap();
         let entrance = Entrance::open(&token, access).unwrap();
         Self {
-            router: router(Arc::new(entrance), None),
+            router: router(Arc::new(entrance), seats),
             library,
             token,
             session: ids[0].clone(),

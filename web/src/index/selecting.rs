@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::{Index, OfRun, Place, Row, RunKey, SessionPage, SessionRow};
 use crate::query::PageQuery;
@@ -13,7 +14,7 @@ use crate::wanted::Wanted;
 const GAME: &str = "game";
 
 /// What results can be narrowed to.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 pub struct Choices {
     /// Runs that have sessions.
     pub runs: Vec<RunChoice>,
@@ -26,7 +27,7 @@ pub struct Choices {
 }
 
 /// A run that results can be narrowed to.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RunChoice {
     /// Its address.
     pub run: String,

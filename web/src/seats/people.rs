@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 /// The longest text, in bytes.
 const LONGEST_TEXT: usize = 20_000;
@@ -117,7 +118,7 @@ pub struct Lobby {
 }
 
 /// A question of the questionnaire.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
     /// What it is called where answers are kept.
@@ -128,6 +129,7 @@ pub struct Question {
     pub kind: QuestionKind,
     /// Of a choice: the words.
     #[serde(default)]
+    #[schema(required)]
     pub choices: Vec<String>,
     /// Of a number: the smallest.
     pub min: Option<f64>,
@@ -137,17 +139,20 @@ pub struct Question {
     pub steps: Option<u8>,
     /// Of a scale: what the first step means.
     #[serde(default)]
+    #[schema(required)]
     pub low: String,
     /// Of a scale: what the last step means.
     #[serde(default)]
+    #[schema(required)]
     pub high: String,
     /// Whether it may be left out.
     #[serde(default)]
+    #[schema(required)]
     pub optional: bool,
 }
 
 /// How a question is answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionKind {
     /// In words.

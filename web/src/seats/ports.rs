@@ -8,6 +8,7 @@ use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
+use utoipa::ToSchema;
 
 use super::invitations::Book;
 
@@ -39,7 +40,7 @@ pub struct DoorAsk {
 }
 
 /// Something that was said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Message {
     /// `rules`, `game` or `you`.
     pub from: &'static str,

@@ -2,32 +2,30 @@
 //! to this seat alone, and with it the seat's page is told and answered. Each handler finds out whose
 //! request it is, does one thing and answers.
 
-use std::collections::BTreeMap;
-use std::convert::Infallible;
-use std::sync::Arc;
-use std::time::Duration;
+mod following;
 
-use agon_service_kit::clock::unix_ms;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Json;
 use axum::extract::{DefaultBodyLimit, Path, State};
-use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, post};
-use axum::{Json, Router};
-use futures_util::{Stream, stream};
 use http::header::{HOST, SET_COOKIE};
 use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::invitations::ClaimError;
 use super::limits::{Limits, Rate};
-use super::ports::{Asks, Kept, Unanswered};
-use super::presence::Following;
-use super::seat_state::{SeatState, Stage};
+use super::ports::{Kept, Unanswered};
+use super::seat_state::Stage;
 use super::service::{Seats, now};
 use super::sitting::{COOKIE_NAME, Known, Shared, Sitting, cookies, timestamp};
 use super::table::gone;
+use crate::document::{self, Cookie};
 use crate::entrance::check_origin;
 use crate::refusal::Refusal;
 
@@ -46,41 +44,64 @@ const CLAIMS: Rate = Rate {
     per_second: 0.2,
 };
 
-/// How often a stream looks at what no door tells: other people, the end.
-const LOOK_EVERY: Duration = Duration::from_millis(400);
-
-/// How often a silent stream shows that it lives.
-const ALIVE_EVERY: Duration = Duration::from_secs(10);
-
 /// The routes; without seats nobody plays here.
-pub(crate) fn router(seats: Option<Arc<Seats>>) -> Router {
+pub(crate) fn router(seats: Option<Arc<Seats>>) -> OpenApiRouter {
     let limits = Arc::new(Limits::default());
-    Router::new()
-        .route("/{id}", get(state))
-        .route("/{id}/events", get(events))
-        .route("/{id}/claim", post(claim))
-        .route("/{id}/return", post(come_back))
-        .route("/{id}/leave", post(leave))
-        .route("/{id}/beat", post(beat))
-        .route("/{id}/consent", post(consent))
-        .route("/{id}/check", post(check))
-        .route("/{id}/ready", post(ready))
-        .route("/{id}/answer", post(answer))
-        .route("/{id}/questions", post(questions))
-        .route("/{id}/done", post(done))
+    let seated = OpenApiRouter::new()
+        .routes(routes!(following::state))
+        .routes(routes!(following::events))
+        .routes(routes!(come_back))
+        .routes(routes!(leave))
+        .routes(routes!(beat))
+        .routes(routes!(consent))
+        .routes(routes!(check))
+        .routes(routes!(ready))
+        .routes(routes!(answer))
+        .routes(routes!(questions))
+        .routes(routes!(done));
+    document::behind(seated, Cookie::Seat)
+        .routes(routes!(claim))
         .layer(DefaultBodyLimit::max(LARGEST_BODY_BYTES))
         .with_state(Shared { seats, limits })
 }
 
-#[derive(Deserialize)]
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+#[allow(
+    dead_code,
+    reason = "whoever sits there is found by it before a handler is called"
+)]
+struct SeatPath {
+    /// The seat's id, the part of its invitation before the full stop.
+    id: String,
+}
+
+#[derive(Deserialize, ToSchema)]
 struct Claiming {
-    /// What stood in the link.
+    /// What the link ends in: the seat's id, a full stop and a secret.
     invite: String,
-    /// The link's query: a recruitment service says there whom it sends.
+    /// The link's query, by name: recruitment services say there whom they send.
     #[serde(default)]
     query: BTreeMap<String, String>,
 }
 
+/// Takes a seat.
+///
+/// Exchanges an invitation for the cookie of its seat. The first browser that shows an invitation has the seat.
+#[utoipa::path(
+    post,
+    path = "/{id}/claim",
+    params(SeatPath),
+    request_body = Claiming,
+    responses(
+        (status = 200, description = "The seat is theirs.", body = Seated,
+            headers(("Set-Cookie" = String, description = "The cookie, unless the browser has it already."))),
+        (status = 403, description = "There is no such invitation, the server was called by a name that is not \
+            its own, or another site sent the request."),
+        (status = 409, description = "Somebody else has taken the seat."),
+        (status = 410, description = "The invitation was revoked or has expired."),
+    ),
+)]
 async fn claim(
     State(shared): State<Shared>,
     Path(id): Path<String>,
@@ -104,7 +125,8 @@ async fn claim(
         Ok::<_, ClaimError>((claimed, seat.cloned()))
     });
     let (claimed, seat) = claimed.await?.map_err(refused)?;
-    let mut response = Json(json!({ "pseudonym": claimed.pseudonym })).into_response();
+    let pseudonym = claimed.pseudonym.clone();
+    let mut response = Json(Seated { pseudonym }).into_response();
     if let (Some(cookie), Some(seat)) = (claimed.cookie, seat) {
         seats.tables.lock().remove(&id);
         let mut participant = claiming.query;
@@ -133,6 +155,12 @@ async fn claim(
     Ok(response)
 }
 
+#[derive(Serialize, ToSchema)]
+struct Seated {
+    /// What the person is called.
+    pseudonym: String,
+}
+
 /// Whether the page was called by the address of the file, over TLS.
 fn is_elsewhere(headers: &HeaderMap, seats: &Seats) -> bool {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
@@ -140,88 +168,30 @@ fn is_elsewhere(headers: &HeaderMap, seats: &Seats) -> bool {
     address.starts_with("https://") && host.is_some() && host == seats.host()
 }
 
-async fn state(sitting: Known) -> Result<Json<Told>, Refusal> {
-    let Known(Sitting { seats, seat, .. }) = sitting;
-    let state = seats.state(&seat).await?;
-    Ok(Json(Told::now(state)))
-}
-
-/// A state, and the server's clock with it: deadlines are told by that.
-#[derive(Serialize)]
-struct Told {
-    now: u64,
-    #[serde(flatten)]
-    state: SeatState,
-}
-
-impl Told {
-    fn now(state: SeatState) -> Self {
-        Self {
-            now: unix_ms(),
-            state,
-        }
-    }
-}
-
-async fn events(
-    Known(sitting): Known,
-    headers: HeaderMap,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
-    let follower = Follower {
-        cookies: cookies(&headers, &sitting.seat.id),
-        asks: sitting.seats.asks(&sitting.seat),
-        bell: sitting.seats.bell(),
-        before: None,
-        _place: sitting.seats.follow(&sitting.seat.id)?,
-        sitting,
-    };
-    let told = stream::unfold(follower, Follower::next);
-    Ok(Sse::new(told).keep_alive(KeepAlive::new().interval(ALIVE_EVERY)))
-}
-
-/// A page that follows its seat.
-struct Follower {
-    sitting: Sitting,
-    cookies: Vec<String>,
-    asks: watch::Receiver<Asks>,
-    bell: watch::Receiver<()>,
-    before: Option<SeatState>,
-    _place: Following,
-}
-
-impl Follower {
-    /// Waits for a state that differs from the one before; ends when the seat is no longer theirs.
-    async fn next(mut self) -> Option<(Result<Event, Infallible>, Self)> {
-        let mut is_first = self.before.is_none();
-        loop {
-            if !is_first {
-                tokio::select! {
-                    changed = self.asks.changed() => changed.ok()?,
-                    rung = self.bell.changed() => rung.ok()?,
-                    () = tokio::time::sleep(LOOK_EVERY) => {}
-                }
-            }
-            is_first = false;
-            let Sitting { seats, seat, .. } = &self.sitting;
-            // Somebody may have taken the invitation back meanwhile.
-            let book = seats.book().ok()?;
-            let seat = book.admit(&seat.id, &self.cookies, now())?;
-            let state = seats.state(seat).await.ok()?;
-            if self.before.as_ref() != Some(&state) {
-                let told = Told::now(state);
-                let event = Event::default().event("seat").json_data(&told);
-                self.before = Some(told.state);
-                return Some((Ok(event.unwrap_or_default()), self));
-            }
-        }
-    }
-}
-
-/// A page says that it lives, which is known by now.
+/// Says that the page is open.
+#[utoipa::path(
+    post,
+    path = "/{id}/beat",
+    params(SeatPath),
+    responses(
+        (status = 204, description = "It is done."),
+        (status = 409, description = "The person has left the seat."),
+    ),
+)]
 async fn beat(_: Sitting) -> StatusCode {
     StatusCode::NO_CONTENT
 }
 
+/// Comes back to a seat that was left.
+#[utoipa::path(
+    post,
+    path = "/{id}/return",
+    params(SeatPath),
+    responses(
+        (status = 204, description = "It is done."),
+        (status = 410, description = "The invitation was revoked or has expired."),
+    ),
+)]
 async fn come_back(Known(sitting): Known) -> Result<StatusCode, Refusal> {
     let Sitting { seats, seat, .. } = sitting;
     let back = seats.change(move |book| book.come_back(&seat.id, now()));
@@ -229,6 +199,16 @@ async fn come_back(Known(sitting): Known) -> Result<StatusCode, Refusal> {
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// Leaves the seat; the person may come back.
+#[utoipa::path(
+    post,
+    path = "/{id}/leave",
+    params(SeatPath),
+    responses(
+        (status = 204, description = "It is done."),
+        (status = 409, description = "The person has left the seat already."),
+    ),
+)]
 async fn leave(sitting: Sitting) -> Result<StatusCode, Refusal> {
     sitting.keep("left", Value::Null).await?;
     sitting
@@ -236,11 +216,24 @@ async fn leave(sitting: Sitting) -> Result<StatusCode, Refusal> {
         .await
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 struct Consenting {
+    /// Has to be true; whoever does not agree leaves.
     agree: bool,
 }
 
+/// Agrees to take part.
+#[utoipa::path(
+    post,
+    path = "/{id}/consent",
+    params(SeatPath),
+    request_body = Consenting,
+    responses(
+        (status = 204, description = "It is done."),
+        (status = 409, description = "The person has left the seat."),
+        (status = 422, description = "`agree` is not true, or the body is not what this route takes."),
+    ),
+)]
 async fn consent(
     sitting: Sitting,
     Json(consenting): Json<Consenting>,
@@ -255,23 +248,41 @@ async fn consent(
     sitting.change(|claim| claim.consented = true).await
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 struct Checking {
+    /// One of the choices for each question, in order.
     answers: Vec<String>,
 }
 
-/// What was answered wrongly, each with its place and what is said to it.
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct Checked {
+    /// Empty if the check is passed.
     wrong: Vec<WrongAnswer>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 struct WrongAnswer {
+    /// The place of the question, from 0.
     question: usize,
+    /// What is said to a wrong answer.
     explanation: String,
 }
 
+/// Answers the questions about the instructions.
+///
+/// The stage is over once no answer is wrong.
+#[utoipa::path(
+    post,
+    path = "/{id}/check",
+    params(SeatPath),
+    request_body = Checking,
+    responses(
+        (status = 200, description = "Which answers are wrong.", body = Checked),
+        (status = 409, description = "This is not asked now, or the person has left the seat."),
+        (status = 422, description = "There is not one answer for each question, or the body is not what this route \
+            takes."),
+    ),
+)]
 async fn check(sitting: Sitting, Json(checking): Json<Checking>) -> Result<Json<Checked>, Refusal> {
     sitting.is_at(Stage::Instructions).await?;
     let asked = &sitting.seats.people.check;
@@ -295,25 +306,50 @@ async fn check(sitting: Sitting, Json(checking): Json<Checking>) -> Result<Json<
     Ok(Json(Checked { wrong }))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 struct Readying {
+    /// False takes it back.
     ready: bool,
 }
 
+/// Says whether the person is ready for the game to begin.
+#[utoipa::path(
+    post,
+    path = "/{id}/ready",
+    params(SeatPath),
+    request_body = Readying,
+    responses(
+        (status = 204, description = "It is done."),
+        (status = 409, description = "The person has left the seat."),
+    ),
+)]
 async fn ready(sitting: Sitting, Json(readying): Json<Readying>) -> Result<StatusCode, Refusal> {
     sitting
         .change(move |claim| claim.ready = readying.ready)
         .await
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 struct Answering {
-    /// Which question.
+    /// The id of the question.
     ask: String,
-    /// The answer: a number, a word or a list of numbers.
+    /// The answer: a number, text or a list of numbers.
     value: Value,
 }
 
+/// Answers the open question of a game.
+#[utoipa::path(
+    post,
+    path = "/{id}/answer",
+    params(SeatPath),
+    request_body = Answering,
+    responses(
+        (status = 204, description = "It is done."),
+        (status = 409, description = "The question is no longer open, no game is played now, or the person has left."),
+        (status = 422, description = "It is no number, word or list of numbers, or too long, or the body is not what this \
+            route takes."),
+    ),
+)]
 async fn answer(sitting: Sitting, Json(answering): Json<Answering>) -> Result<StatusCode, Refusal> {
     sitting.is_at(Stage::Play).await?;
     let Sitting { seats, seat, claim } = sitting;
@@ -362,11 +398,26 @@ async fn answer(sitting: Sitting, Json(answering): Json<Answering>) -> Result<St
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 struct Questionnaire {
+    /// Answers by the names of their questions; those that may be left out may be missing.
+    #[schema(value_type = BTreeMap<String, Value>)]
     answers: Value,
 }
 
+/// Answers the questionnaire.
+#[utoipa::path(
+    post,
+    path = "/{id}/questions",
+    params(SeatPath),
+    request_body = Questionnaire,
+    responses(
+        (status = 204, description = "It is done."),
+        (status = 409, description = "This is not asked now, or the person has left the seat."),
+        (status = 422, description = "Some answers are missing or do not fit their questions, or the body is not what \
+            this route takes."),
+    ),
+)]
 async fn questions(
     sitting: Sitting,
     Json(given): Json<Questionnaire>,
@@ -384,6 +435,16 @@ async fn questions(
     sitting.change(|claim| claim.answered = true).await
 }
 
+/// Says that the person has seen the end.
+#[utoipa::path(
+    post,
+    path = "/{id}/done",
+    params(SeatPath),
+    responses(
+        (status = 204, description = "It is done."),
+        (status = 409, description = "This is not asked now, or the person has left the seat."),
+    ),
+)]
 async fn done(sitting: Sitting) -> Result<StatusCode, Refusal> {
     sitting.is_at(Stage::Thanks).await?;
     sitting.change(|claim| claim.finished = true).await

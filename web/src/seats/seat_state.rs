@@ -4,12 +4,13 @@
 use agon_report::viewing::Live;
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use super::people::Question;
 use super::ports::Message;
 
 /// Where somebody is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// Asked to agree.
@@ -29,7 +30,7 @@ pub enum Stage {
 }
 
 /// Everything that a page shows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SeatState {
     /// What the person is called.
     pub pseudonym: String,
@@ -60,7 +61,7 @@ pub struct SeatState {
 }
 
 /// A question of the check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct CheckQuestion {
     /// What is asked.
     pub question: String,
@@ -69,7 +70,7 @@ pub struct CheckQuestion {
 }
 
 /// Who waits for a game.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LobbyState {
     /// Everybody who came, by pseudonym, and the seats that are free.
     pub people: Vec<Waiting>,
@@ -80,7 +81,7 @@ pub struct LobbyState {
 }
 
 /// Somebody who waits, or a free seat.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Waiting {
     /// None: nobody has come yet.
     pub pseudonym: Option<String>,
@@ -93,7 +94,7 @@ pub struct Waiting {
 }
 
 /// A game, as its seat sees it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct GameState {
     /// Its session.
     pub session: String,
@@ -110,7 +111,7 @@ pub struct GameState {
 }
 
 /// What is asked.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct AskState {
     /// Its name, which an answer says again.
     pub id: String,

@@ -25,7 +25,7 @@ use super::{Asks, Book, DoorAsk, Doors, Keeper, Kept, Message, People, Seats, Un
 use crate::{Access, Calls, Entrance, Library, Place, Sessions, Source, router};
 
 /// A year from now and more.
-const FAR: u64 = u64::MAX;
+pub(crate) const FAR: u64 = u64::MAX;
 
 /// A fact that only the other seat knows.
 const SECRET: &str = "secret-of-bob";
@@ -78,13 +78,13 @@ impl Keeper for Memory {
 
 /// Doors with what waits there, and the answers that were given.
 #[derive(Default)]
-struct Waiting {
+pub(crate) struct Waiting {
     doors: Mutex<BTreeMap<String, watch::Sender<Asks>>>,
     answers: Mutex<Vec<(String, String, String, String)>>,
 }
 
 impl Waiting {
-    fn put(&self, door: &str, asks: Vec<DoorAsk>) {
+    pub(crate) fn put(&self, door: &str, asks: Vec<DoorAsk>) {
         let mut doors = self.doors.lock();
         let sender = doors.entry(door.to_owned()).or_default();
         sender.send_replace(Arc::new(asks));
@@ -121,7 +121,7 @@ impl Doors for Waiting {
     }
 }
 
-fn ask(session: &str, seat: usize, index: u32, says: &str) -> DoorAsk {
+pub(crate) fn ask(session: &str, seat: usize, index: u32, says: &str) -> DoorAsk {
     let mut seen = SeatView::new("guess_two_thirds", seat, 2);
     let event = Event::new("briefing", 0).fact("note", says.to_owned());
     seen.seen.push(event.only_for(vec![seat]));
@@ -144,22 +144,22 @@ fn ask(session: &str, seat: usize, index: u32, says: &str) -> DoorAsk {
     }
 }
 
-struct Stand {
-    router: Router,
+pub(crate) struct Stand {
+    pub(crate) router: Router,
     keeper: Arc<Memory>,
-    doors: Arc<Waiting>,
+    pub(crate) doors: Arc<Waiting>,
     seats: Arc<Seats>,
 }
 
 /// Somebody with a link.
-struct Guest {
-    id: String,
-    link: String,
-    cookie: Option<String>,
+pub(crate) struct Guest {
+    pub(crate) id: String,
+    pub(crate) link: String,
+    pub(crate) cookie: Option<String>,
 }
 
 impl Stand {
-    fn new(people: People) -> Self {
+    pub(crate) fn new(people: People) -> Self {
         let (keeper, doors) = (Arc::<Memory>::default(), Arc::<Waiting>::default());
         let library = Arc::new(Library::new(Arc::new(Nothing)));
         let seats = Seats::new(
@@ -181,7 +181,7 @@ impl Stand {
         }
     }
 
-    fn invite(&self, door: &str, expires: u64) -> Guest {
+    pub(crate) fn invite(&self, door: &str, expires: u64) -> Guest {
         let mut made = None;
         let invite = &mut |book: &mut Book| made = Some(book.invite("x", door, expires).unwrap());
         self.keeper.change(invite).unwrap();
@@ -202,7 +202,12 @@ impl Stand {
         (status, cookie, String::from_utf8_lossy(&body).into_owned())
     }
 
-    async fn post(&self, guest: &Guest, what: &str, body: Value) -> (StatusCode, String) {
+    pub(crate) async fn post(
+        &self,
+        guest: &Guest,
+        what: &str,
+        body: Value,
+    ) -> (StatusCode, String) {
         let path = format!("/api/v1/seats/{}/{what}", guest.id);
         let request = Request::post(path).header(HOST, "localhost");
         let request = request.header(CONTENT_TYPE, "application/json");
@@ -219,13 +224,13 @@ impl Stand {
         (status, body)
     }
 
-    async fn state(&self, guest: &Guest) -> (StatusCode, String) {
+    pub(crate) async fn state(&self, guest: &Guest) -> (StatusCode, String) {
         let path = format!("/api/v1/seats/{}", guest.id);
         self.get(&path, guest.cookie.as_deref().unwrap_or_default())
             .await
     }
 
-    async fn claim(&self, guest: &mut Guest, query: Value) -> StatusCode {
+    pub(crate) async fn claim(&self, guest: &mut Guest, query: Value) -> StatusCode {
         let path = format!("/api/v1/seats/{}/claim", guest.id);
         let request = Request::post(path).header(HOST, "localhost");
         let request = request.header(CONTENT_TYPE, "application/json");

@@ -110,7 +110,7 @@ impl Stand {
     }
 
     /// Waits until so many sessions are counted.
-    async fn counted(&self, query: &str, sessions: u64) -> Value {
+    pub(super) async fn counted(&self, query: &str, sessions: u64) -> Value {
         let standing = async {
             loop {
                 let standing = self.results(query).await;
