@@ -19,7 +19,7 @@ pub enum Block {
     Table(Table),
 }
 
-/// A table whose every column has something to show.
+/// A table. Columns in which nothing would be shown are left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Table {
     /// Names of the columns.
@@ -28,7 +28,7 @@ pub struct Table {
     pub rows: Vec<Row>,
 }
 
-/// A column.
+/// A column of a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Heading {
     /// Its name; may be empty.
@@ -37,16 +37,16 @@ pub struct Heading {
     pub is_number: bool,
 }
 
-/// A row.
+/// A row of a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Row {
-    /// One for each column. A cell may have several lines.
+    /// One cell for each column. A cell may have several lines.
     pub cells: Vec<String>,
-    /// The sessions that it rests on, where these are known.
+    /// The sessions that the row rests on; left out where they are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub sessions: Option<Selection>,
-    /// Its first number as a bar.
+    /// The first number of the row; left out where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub bar: Option<Bar>,
@@ -57,7 +57,7 @@ pub struct Row {
 pub struct Bar {
     /// The number.
     pub value: f64,
-    /// The ends of its 95 % interval, where it has one.
+    /// The ends of its 95 % interval; left out where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, min_items = 2, max_items = 2)]
     pub interval: Option<[f64; 2]>,

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::axes::{LABEL, axes, in_words};
 
-/// Sessions that have all of this in common; what is not said is left open.
+/// Sessions that have all of this in common; what is left out may be anything.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Selection {
     /// Their experiment.
@@ -22,14 +22,14 @@ pub struct Selection {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub game: Option<String>,
-    /// Everybody here sits in them: players of the experiment, models or strategies, or all seats in words.
+    /// Players who all sit in them: by name, by model or strategy, or all seats in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub players: Vec<String>,
     /// Exactly these axes of the experiment with their values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub setting: Option<BTreeMap<String, Value>>,
-    /// Whether they may have axes beside those that name a model or a label.
+    /// Whether they may have further axes for a model or a label.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub loose: bool,
     /// Whether a simulated model answered in them.

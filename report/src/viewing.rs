@@ -25,27 +25,27 @@ pub use step::{Answer, Column, Note, Refused, Shown, Step};
 pub struct Head {
     /// Its id.
     pub session: String,
-    /// Of which experiment.
+    /// The experiment that it belongs to.
     pub experiment: String,
     /// Registered name of the game.
     pub game: String,
     /// What the game is, in one sentence.
     pub about: String,
-    /// The cell of the grid.
+    /// Its cell of the grid.
     pub setting: Vec<Stated>,
-    /// Which repeat, from 0.
+    /// The repeat, from 0.
     pub repeat: u32,
-    /// Place in its series, from 0.
+    /// The place in its series, from 0.
     pub place: u32,
-    /// Version of the rules.
+    /// The version of the rules.
     pub rules_version: String,
-    /// Version of agents and built-in templates, where a model plays.
+    /// The version of agents and built-in templates; null where no model plays.
     pub prompts_version: Option<String>,
     /// Whether an answer came from a simulated model.
     pub simulated: bool,
     /// Parameters of the game.
     pub params: Vec<Stated>,
-    /// Who sat where.
+    /// Who sat where, in the order of the seats.
     pub seats: Vec<HeadSeat>,
     /// How many steps it has.
     pub steps: usize,
@@ -55,42 +55,51 @@ pub struct Head {
     pub scores: Vec<Stated>,
     /// Numbers by round or turn.
     pub series: Vec<Series>,
-    /// What has to be said of the record.
+    /// Remarks that a reader of the record needs.
     pub notes: Vec<String>,
 }
 
 /// Who sat at a seat.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct HeadSeat {
-    /// Which.
+    /// The seat.
     pub seat: Seat,
     /// Its name in the game.
     pub name: String,
     /// Its player in the experiment.
     pub player: String,
-    /// `rule` or `model`.
-    #[schema(value_type = String)]
-    pub kind: &'static str,
-    /// The strategy of a rule; model and agent of a model.
+    /// What plays there.
+    pub kind: SeatKind,
+    /// The strategy of a rule player; the model and the agent of a model.
     pub plays: String,
-    /// Who it was told to be.
+    /// Who it was told to be; null for nobody in particular.
     pub persona: Option<String>,
-    /// What it was paid.
+    /// What it was paid; null if the record does not say.
     pub payoff: Option<f64>,
-    /// Refused answers.
+    /// How many of its answers were refused.
     pub fouls: u32,
-    /// Asks without an answer.
+    /// How many questions it left without an answer.
     pub forfeits: u32,
-    /// Recorded calls.
+    /// How many calls of it are recorded.
     pub decisions: usize,
+}
+
+/// What plays at a seat.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SeatKind {
+    /// A strategy of its own.
+    Rule,
+    /// A model.
+    Model,
 }
 
 /// Numbers by round or turn.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Series {
-    /// Of what.
+    /// What the numbers are.
     pub name: String,
-    /// In order.
+    /// In order; null where a number is not finite.
     #[schema(value_type = Vec<Option<f64>>)]
     pub values: Vec<f64>,
 }
@@ -115,9 +124,9 @@ struct Neighbours {
 /// Steps in whose words a text was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Hits {
-    /// In order; so many as were asked for at the most.
+    /// Places of the steps, in order, at most 1,000.
     pub steps: Vec<usize>,
-    /// How many there are in all.
+    /// How many steps there are in all.
     pub total: usize,
 }
 
@@ -230,11 +239,14 @@ impl Viewing {
             value.as_str().map(str::to_owned)
         };
         let (kind, plays) = match player.kind {
-            PlayerKind::Rule => ("rule", setting("strategy").unwrap_or_default()),
+            PlayerKind::Rule => {
+                let strategy = setting("strategy").unwrap_or_default();
+                (SeatKind::Rule, strategy)
+            }
             PlayerKind::Model => {
                 let parts = [setting("model"), setting("agent")];
                 let parts: Vec<String> = parts.into_iter().flatten().collect();
-                ("model", parts.join(", "))
+                (SeatKind::Model, parts.join(", "))
             }
         };
         HeadSeat {

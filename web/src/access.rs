@@ -29,7 +29,7 @@ pub struct Access {
 pub struct AccessHolder {
     /// The name of the token, or of the person.
     pub name: String,
-    /// Absent for whoever sees all teams.
+    /// Null for whoever sees all teams.
     pub team: Option<String>,
 }
 

@@ -33,7 +33,7 @@ pub struct Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunKey(usize);
 
-/// A run as it is listed.
+/// A run, or an experiment of a coordinator.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 pub struct Run {
     /// Its address below `/runs`.
@@ -42,11 +42,11 @@ pub struct Run {
     pub experiment: String,
     /// Where its records are, in words.
     pub place: String,
-    /// How many sessions are known.
+    /// How many sessions it has so far.
     pub sessions: usize,
-    /// Games that are played in it.
+    /// The games that are played in it.
     pub games: BTreeSet<String>,
-    /// Who plays in it.
+    /// The players in it.
     pub players: BTreeSet<String>,
     /// Whether any answer came from a simulated model.
     pub simulated: bool,
@@ -59,19 +59,19 @@ pub struct Cell {
     pub cell: u32,
     /// Its game.
     pub game: String,
-    /// Its place in the grid.
+    /// Its place in the grid, in words.
     pub setting: Vec<Stated>,
-    /// The same as axes of the experiment, as results select by them.
+    /// Its place in the grid, as results select by it.
     #[schema(value_type = BTreeMap<String, serde_json::Value>)]
     pub axes: Settings,
-    /// How many sessions are known.
+    /// How many sessions it has so far.
     pub sessions: usize,
-    /// Means over its sessions, by measure.
+    /// Means over its sessions, by measure; null where a mean is not finite.
     #[schema(value_type = BTreeMap<String, Option<f64>>)]
     pub means: BTreeMap<String, f64>,
-    /// Refused answers in all sessions.
+    /// How many answers were refused in all its sessions.
     pub fouls: u64,
-    /// Asks without an answer in all sessions.
+    /// How many questions were left without an answer in all its sessions.
     pub forfeits: u64,
 }
 
@@ -80,11 +80,11 @@ pub struct Cell {
 pub struct RunHead {
     /// The run.
     pub run: Run,
-    /// Its cells, in the order in which they were met.
+    /// The cells of its grid, in the order in which they were found.
     pub cells: Vec<Cell>,
-    /// Names of all means.
+    /// The names of all means.
     pub measures: BTreeSet<String>,
-    /// What has to be said of the numbers.
+    /// Remarks that a reader of the numbers needs.
     pub notes: Vec<String>,
 }
 
@@ -97,28 +97,28 @@ pub struct SessionRow {
     pub game: String,
     /// Its cell in the run.
     pub cell: u32,
-    /// Its place in the grid.
+    /// Its place in the grid, in words.
     pub setting: Vec<Stated>,
-    /// Which repeat, from 0.
+    /// The repeat, from 0.
     pub repeat: u32,
-    /// Place in its series, from 0.
+    /// The place in its series, from 0.
     pub place: u32,
-    /// Who sat there.
+    /// Who sat there, in words.
     pub players: String,
-    /// What seats were paid.
+    /// What the first ten seats were paid.
     pub payoffs: String,
-    /// What has to be said of its numbers.
+    /// Remarks that a reader of its numbers needs.
     pub notes: String,
 }
 
-/// Some of the sessions that fit.
+/// A page of a list of sessions.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct SessionPage {
-    /// In order.
+    /// The sessions of this page, in order.
     pub sessions: Vec<SessionRow>,
-    /// For the next page; null at the end.
+    /// The cursor of the next page; null on the last one.
     pub next: Option<String>,
-    /// How many fit.
+    /// How many sessions fit in all.
     pub total: usize,
 }
 

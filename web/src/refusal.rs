@@ -11,7 +11,7 @@ use http::header::CONTENT_TYPE;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// How a refusal is answered.
+/// Why a request is refused.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Refusal)]
 pub(crate) struct RefusalAnswer {

@@ -48,30 +48,30 @@ const PARTS: [(&str, &str); 4] = [
 /// How far results are, and what there is.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Standing {
-    /// Sessions that are in them.
+    /// Sessions that the results rest on so far.
     pub counted: u64,
     /// Sessions that are known and fit.
     pub total: u64,
-    /// How many of those that are in them were answered by a simulated model.
+    /// How many of the counted sessions were answered by a simulated model.
     pub simulated: u64,
-    /// Tables that there are.
+    /// The parts that there are.
     pub parts: Vec<Part>,
-    /// Published tables that there are.
+    /// The published tables that there are, as further parts.
     pub published: Vec<Part>,
     /// Figures that have something to show.
     pub figures: Vec<FigureHead>,
-    /// What they can be narrowed to.
+    /// What the results can be narrowed to.
     pub choices: Choices,
-    /// What has to be said of them.
+    /// Remarks that a reader of the results needs.
     pub notes: Vec<String>,
 }
 
 /// A part of the results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Part {
-    /// Its address.
+    /// Its name in addresses.
     pub name: String,
-    /// What it is called.
+    /// What it is called on pages.
     pub title: String,
 }
 
@@ -82,7 +82,7 @@ pub struct FigureHead {
     pub name: &'static str,
     /// What it shows.
     pub about: &'static str,
-    /// The figure of a paper that it is like.
+    /// The figure of a paper that it follows.
     pub source: &'static str,
 }
 
@@ -98,13 +98,13 @@ impl FigureHead {
     }
 }
 
-/// Tables and the sentences around them.
+/// A part of the results: tables, and the sentences around them.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(as = ToldPart)]
 pub struct Told {
-    /// Sessions that are in them.
+    /// Sessions that it rests on.
     pub counted: u64,
-    /// In order.
+    /// Tables and sentences, in order.
     pub blocks: Vec<Block>,
 }
 
@@ -122,7 +122,7 @@ impl Told {
 /// A figure in words and numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct FigureTold {
-    /// Sessions that are in it.
+    /// Sessions that it rests on.
     pub counted: u64,
     /// What it shows.
     pub title: String,

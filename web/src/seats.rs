@@ -16,7 +16,7 @@ mod table;
 
 pub use invitations::{Book, Claim, ClaimError, Claimed, Invitation, PlayedGame};
 pub use people::{Check, People, Question, QuestionKind};
-pub use ports::{Asks, DoorAsk, Doors, Keeper, Kept, Message, Unanswered};
+pub use ports::{Asks, DoorAsk, Doors, Keeper, Kept, Message, Speaker, Unanswered};
 pub use service::Seats;
 
 #[cfg(test)]

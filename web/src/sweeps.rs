@@ -19,7 +19,7 @@ const TELL_EVERY: Duration = Duration::from_millis(250);
 /// How often a silent stream shows that it lives.
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
 
-/// How an experiment stands.
+/// The state of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -38,46 +38,46 @@ pub enum State {
 pub struct Sweep {
     /// Its name.
     pub experiment: String,
-    /// Whose it is.
+    /// The team that it belongs to.
     pub team: String,
-    /// How it stands.
+    /// What becomes of it.
     pub state: State,
-    /// Why, where it does not go on by itself.
+    /// Why it does not go on by itself; null where it does.
     pub reason: Option<String>,
-    /// All its sessions.
+    /// How many sessions it has.
     pub sessions: u64,
-    /// Finished.
+    /// How many sessions are finished.
     pub done: u64,
-    /// Being played.
+    /// How many sessions are being played.
     pub running: u64,
-    /// Not begun.
+    /// How many sessions have not begun.
     pub waiting: u64,
-    /// Of which nothing will come unless somebody tries them again.
+    /// How many sessions failed and are not tried again by themselves.
     pub set_aside: u64,
-    /// Workers that are connected.
+    /// How many workers are connected; null where that is not known.
     pub workers: Option<u64>,
-    /// Sessions per minute, over the last half minute.
+    /// Sessions per minute, over the last half minute; null at first.
     pub per_minute: Option<f64>,
-    /// Seconds until its end at this speed.
+    /// Seconds until its end at this speed; null where that cannot be told.
     pub seconds_left: Option<f64>,
-    /// Calls of all experiments that wait for quota.
+    /// Calls of all experiments that wait for quota; null where that is not known.
     pub waiting_for_quota: Option<u64>,
-    /// What it has cost, in dollars.
+    /// What it has cost, in dollars; null where that is not known.
     pub cost: Option<f64>,
-    /// What it may cost, in dollars.
+    /// What it may cost, in dollars; null without a limit.
     pub budget: Option<f64>,
     /// Why sessions were set aside, and how many.
     pub faults: Vec<SweepFault>,
-    /// Its sessions' address below `/runs`, once one of them is finished.
+    /// The address of its sessions below `/runs`; null until one of them is finished.
     pub run: Option<String>,
 }
 
 /// Sessions that were set aside for one reason.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SweepFault {
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// How many.
+    /// How many sessions.
     pub sessions: u64,
     /// Some of them, by id.
     pub examples: Vec<String>,

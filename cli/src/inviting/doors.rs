@@ -11,7 +11,7 @@ use agon_proto::v1::{AnswerAtDoorRequest, DecisionAddress, MessageRole, WatchDoo
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::clock::unix_ms;
 use agon_service_kit::tasks::{TaskKind, Tasks};
-use agon_web::seats::{Asks, DoorAsk, Doors, Message, Unanswered};
+use agon_web::seats::{Asks, DoorAsk, Doors, Message, Speaker, Unanswered};
 use agon_worker::Transport;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -178,9 +178,9 @@ fn schema(format: &v1::ReplyFormat) -> Value {
 
 fn message(wire: v1::ChatMessage) -> Message {
     let from = match wire.role() {
-        MessageRole::System => "rules",
-        MessageRole::Assistant => "you",
-        MessageRole::User | MessageRole::Unspecified => "game",
+        MessageRole::System => Speaker::Rules,
+        MessageRole::Assistant => Speaker::You,
+        MessageRole::User | MessageRole::Unspecified => Speaker::Game,
     };
     Message {
         from,

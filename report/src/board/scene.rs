@@ -19,44 +19,44 @@ pub struct Board {
 /// What is to be seen at a seat.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 pub struct BoardSeat {
-    /// Which.
+    /// The seat.
     pub seat: Seat,
-    /// Whether it still plays.
+    /// Whether it is still in the game.
     pub in_play: bool,
-    /// Words such as "won".
+    /// Words about the seat, such as "won".
     pub marks: Vec<String>,
-    /// Bars.
+    /// Numbers out of a greatest one, drawn as bars.
     pub meters: Vec<Meter>,
-    /// Numbers by name.
+    /// Numbers by name, in words.
     pub figures: Vec<Stated>,
 }
 
 /// A number out of a greatest one.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Meter {
-    /// Of what.
+    /// What is measured.
     pub name: &'static str,
-    /// How much.
+    /// The number.
     pub value: f64,
-    /// At the most.
+    /// The greatest that it can be.
     pub most: f64,
 }
 
 /// A named value in words.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Stated {
-    /// Of what.
+    /// The name.
     pub name: String,
-    /// As a reader would say it.
+    /// The value, as a reader would say it.
     pub value: String,
 }
 
 /// A place on a line.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Mark {
-    /// What is there.
+    /// What is at the place.
     pub name: &'static str,
-    /// Where.
+    /// The place.
     pub value: f64,
 }
 

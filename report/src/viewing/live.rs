@@ -24,7 +24,7 @@ pub struct Live {
     pub game: String,
     /// What the game is, in one sentence.
     pub about: String,
-    /// Whose table it is.
+    /// The seat whose table it is.
     pub seat: Seat,
     /// Names of all seats in the game, in order.
     pub names: Vec<String>,

@@ -14,10 +14,10 @@ use crate::story::{self, Teller, note_lines};
 /// Notes that say how a reply was read, and no more.
 const OF_READING: [&str; 3] = ["bid", "reading", "stand_in"];
 
-/// See the module.
+/// A step of a session: the answers of a turn, or an event.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Step {
-    /// Its place among all, from 0.
+    /// Its place among all steps, from 0.
     pub step: usize,
     /// Its turn; 0 before the first.
     pub turn: u32,
@@ -25,21 +25,21 @@ pub struct Step {
     pub round: u32,
     /// `answers`, the kind of an event, or `unseen`.
     pub kind: String,
-    /// A few words.
+    /// What it is, in a few words.
     pub title: String,
-    /// Who could see it; null for everybody.
+    /// The seats that could see it; null if everybody could.
     pub to: Option<Vec<Seat>>,
-    /// One sentence.
+    /// What happened, in one sentence.
     pub says: String,
-    /// What all of them saw.
+    /// What all who could see it saw.
     pub facts: Vec<Stated>,
-    /// One value per seat, of which each saw its own.
+    /// Values of which each seat saw only its own.
     pub own: Vec<Column>,
-    /// Seen by nobody in play.
+    /// What nobody in play saw.
     pub hidden: Vec<Stated>,
-    /// Who answered what.
+    /// The answers of a turn; empty for an event.
     pub answers: Vec<Answer>,
-    /// What players concluded in this turn.
+    /// What players concluded in this turn; empty for an event.
     pub notes: Vec<Note>,
 }
 
@@ -49,7 +49,7 @@ pub struct Shown {
     /// The step.
     #[serde(flatten)]
     pub step: Step,
-    /// The table.
+    /// The table after the step.
     pub board: Board,
 }
 
@@ -58,7 +58,7 @@ pub struct Shown {
 pub struct Column {
     /// Of what.
     pub name: String,
-    /// In seat order.
+    /// In the order of the seats.
     pub values: Vec<Option<String>>,
 }
 
@@ -67,15 +67,15 @@ pub struct Column {
 pub struct Answer {
     /// Who answered.
     pub seat: Seat,
-    /// What was asked.
+    /// What kind of decision was asked for.
     pub ask: String,
-    /// The answer that counted; null when there was none.
+    /// The answer that counted; null if the seat forfeited.
     pub answer: Option<String>,
-    /// Refused answers before it.
+    /// Answers that were refused before it.
     pub fouls: Vec<Refused>,
-    /// Indices of the calls that led to it, the seat's thinking before it included.
+    /// Indices of the calls that led to it, with those in which the agent only thought.
     pub decisions: Vec<u32>,
-    /// Who answered in the player's place.
+    /// Who answered in the player's place; null if the player answered.
     pub stood_in: Option<String>,
 }
 
@@ -86,7 +86,7 @@ pub struct Refused {
     pub kind: String,
     /// What the player was told.
     pub reason: String,
-    /// What was said, where that can be told.
+    /// What the player had said; null where that cannot be told.
     pub said: Option<String>,
 }
 
@@ -97,7 +97,7 @@ pub struct Note {
     pub seat: Seat,
     /// "plan", "belief" and so on.
     pub kind: String,
-    /// In words, line by line.
+    /// The conclusion in words, line by line.
     pub text: String,
 }
 

@@ -18,18 +18,18 @@ const GAME: &str = "game";
 pub struct Choices {
     /// Runs that have sessions.
     pub runs: Vec<RunChoice>,
-    /// Games.
+    /// Games that are played.
     pub games: BTreeSet<String>,
-    /// Players.
+    /// Players in any session.
     pub players: BTreeSet<String>,
-    /// Axes of experiments with their values in words.
+    /// Axes of experiments, with their values in words.
     pub axes: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// A run that results can be narrowed to.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RunChoice {
-    /// Its address.
+    /// Its address below `/runs`.
     pub run: String,
     /// Its experiment.
     pub experiment: String,

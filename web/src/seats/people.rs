@@ -121,27 +121,27 @@ pub struct Lobby {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
-    /// What it is called where answers are kept.
+    /// Its name in the answers.
     pub name: String,
     /// What is asked.
     pub question: String,
     /// How it is answered.
     pub kind: QuestionKind,
-    /// Of a choice: the words.
+    /// The words of a choice.
     #[serde(default)]
     #[schema(required)]
     pub choices: Vec<String>,
-    /// Of a number: the smallest.
+    /// The smallest number; null without a limit.
     pub min: Option<f64>,
-    /// Of a number: the largest.
+    /// The largest number; null without a limit.
     pub max: Option<f64>,
-    /// Of a scale: how many steps; they count from 1.
+    /// How many steps a scale has, from 1; null for other kinds.
     pub steps: Option<u8>,
-    /// Of a scale: what the first step means.
+    /// What the first step of a scale means.
     #[serde(default)]
     #[schema(required)]
     pub low: String,
-    /// Of a scale: what the last step means.
+    /// What the last step of a scale means.
     #[serde(default)]
     #[schema(required)]
     pub high: String,

@@ -42,10 +42,22 @@ pub struct DoorAsk {
 /// Something that was said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Message {
-    /// `rules`, `game` or `you`.
-    pub from: &'static str,
+    /// Who said it.
+    pub from: Speaker,
     /// The words.
     pub text: String,
+}
+
+/// Who says something to a seat, or for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// The rules of the game.
+    Rules,
+    /// The game.
+    Game,
+    /// Whoever sits there.
+    You,
 }
 
 /// What waits at a door, oldest first.

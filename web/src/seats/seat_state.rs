@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::people::Question;
 use super::ports::Message;
 
-/// Where somebody is.
+/// A stage of a participation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
@@ -29,34 +29,34 @@ pub enum Stage {
     Left,
 }
 
-/// Everything that a page shows.
+/// Everything that the page of a seat shows.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SeatState {
     /// What the person is called.
     pub pseudonym: String,
-    /// Where they are.
+    /// The stage that the person is at.
     pub stage: Stage,
     /// All stages that this participation has, in order.
     pub stages: Vec<Stage>,
     /// The text of this stage.
     pub text: String,
-    /// Questions of the check, without what is right.
+    /// The questions about the instructions, without the right answers.
     pub check: Vec<CheckQuestion>,
-    /// Who else waits.
+    /// Who else waits; null at other stages.
     pub lobby: Option<LobbyState>,
     /// The games, oldest first; the last one may go on.
     pub games: Vec<GameState>,
-    /// How many games there are in all, where that is known.
+    /// How many games there are in all; null where that is not known.
     pub games_in_all: Option<u64>,
-    /// What is asked now.
+    /// The open question; null where there is none.
     pub ask: Option<AskState>,
-    /// What happened to the last question, where the person did not answer it.
+    /// What happened to the last question; null where the person answered it.
     pub notice: Option<String>,
     /// The questionnaire.
     pub questions: Vec<Question>,
-    /// What somebody shows to a recruitment service.
+    /// What the person shows to a recruitment service; null where there is none.
     pub completion_code: Option<String>,
-    /// Where somebody returns to.
+    /// Where the person returns to; null where there is no such place.
     pub return_link: Option<String>,
 }
 
@@ -83,7 +83,7 @@ pub struct LobbyState {
 /// Somebody who waits, or a free seat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Waiting {
-    /// None: nobody has come yet.
+    /// Null where nobody has come yet.
     pub pseudonym: Option<String>,
     /// Whether their page is open.
     pub here: bool,
@@ -96,35 +96,35 @@ pub struct Waiting {
 /// A game, as its seat sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct GameState {
-    /// Its session.
+    /// The id of its session.
     pub session: String,
-    /// The table and what happened; none before anything was asked.
+    /// The table and what happened; null before anything was asked.
     pub live: Option<Live>,
     /// The rules in the words in which the seat was told.
     pub rules: String,
     /// What the seat was told and answered since.
     pub history: Vec<Message>,
-    /// What the seat was paid; none while the game goes on.
+    /// What the seat was paid; null while the game goes on.
     pub payoff: Option<f64>,
     /// Whether it is over.
     pub over: bool,
 }
 
-/// What is asked.
+/// An open question.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct AskState {
-    /// Its name, which an answer says again.
+    /// Its id, which an answer names.
     pub id: String,
-    /// What is asked ("guess").
+    /// What is asked for ("guess").
     pub kind: String,
     /// JSON Schema of the answer; null for words.
     pub schema: Value,
     /// The question in words.
     pub question: String,
-    /// Until when it waits, in milliseconds since 1970 on the server's clock.
+    /// The deadline, in milliseconds since 1970 on the server's clock; null without one.
     pub until: Option<u64>,
-    /// Who answers then.
+    /// Who answers after the deadline; null for nobody.
     pub stand_in: Option<String>,
-    /// Why the last answer to it was refused.
+    /// Why the last answer to it was refused; null if none was.
     pub refused: Option<String>,
 }

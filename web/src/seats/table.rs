@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use agon_report::viewing::{Live, Viewing};
 
 use super::invitations::PlayedGame;
-use super::ports::{DoorAsk, Message};
+use super::ports::{DoorAsk, Message, Speaker};
 use super::seat_state::{AskState, GameState};
 
 /// Records arrive within this time after an experiment is over; games that have none by then were
@@ -170,14 +170,14 @@ impl Tables {
         let (rules, told): (Vec<&Message>, Vec<&Message>) = ask
             .messages
             .iter()
-            .partition(|message| message.from == "rules");
+            .partition(|message| message.from == Speaker::Rules);
         let rules = rules.iter().map(|message| &*message.text);
         let mut history: Vec<Message> = told.into_iter().cloned().collect();
         match answer {
             // The question itself stands beside its controls.
             None => drop(history.pop()),
             Some(answer) => history.push(Message {
-                from: "you",
+                from: Speaker::You,
                 text: answer.clone(),
             }),
         }

@@ -21,7 +21,9 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-use super::{Asks, Book, DoorAsk, Doors, Keeper, Kept, Message, People, Seats, Unanswered};
+use super::{
+    Asks, Book, DoorAsk, Doors, Keeper, Kept, Message, People, Seats, Speaker, Unanswered,
+};
 use crate::{Access, Calls, Entrance, Library, Place, Sessions, Source, router};
 
 /// A year from now and more.
@@ -137,7 +139,10 @@ pub(crate) fn ask(session: &str, seat: usize, index: u32, says: &str) -> DoorAsk
         digest: "d".to_owned(),
         kind: "guess".to_owned(),
         schema: json!({ "type": "integer", "minimum": 0, "maximum": 100 }),
-        messages: vec![message("rules", "The rules."), message("game", says)],
+        messages: vec![
+            message(Speaker::Rules, "The rules."),
+            message(Speaker::Game, says),
+        ],
         until: Some(5),
         stand_in: Some("equilibrium".to_owned()),
         seen: Some(Arc::new(seen)),

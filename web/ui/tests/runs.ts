@@ -76,6 +76,7 @@ export function decisionOf(session: Session, seat: number, index: number): Decis
     messages: index === 5 ? null : [{ role: "system", text: rules }, ...before, { role: "user", text: `Round ${index + 1}. What do you answer?` }],
     known: index === 0 ? 0 : 1 + before.length,
     is_same: index % 4 !== 3,
+    schema: null,
     parameters: [{ name: "temperature", value: "0.7" }, { name: "most tokens", value: "400" }],
     answered_by: "sim/uniform-1",
     finish_reason: "stop",

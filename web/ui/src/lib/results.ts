@@ -1,56 +1,25 @@
 // Results as the server answers them, and the filters that stand in the address.
 
 import type { SessionPage } from "./api";
+import type { components } from "./openapi";
 import { addressOf, get } from "./client";
 import { link } from "./place";
 
+type Schemas = components["schemas"];
+
 /** Sessions that have all of this in common. */
-export type Selection = {
-  experiment?: string;
-  game?: string;
-  players?: string[];
-  setting?: Record<string, unknown>;
-  loose?: boolean;
-  simulated?: boolean;
-};
-
-export type Bar = { value: number; interval?: [number, number] };
-
-export type ResultTable = {
-  columns: { name: string; is_number: boolean }[];
-  rows: { cells: string[]; sessions?: Selection; bar?: Bar }[];
-};
-
-export type Block = { block: "sentence"; text: string } | ({ block: "table" } & ResultTable);
-
-export type Part = { name: string; title: string };
-
-export type FigureHead = { name: string; about: string; source: string };
-
-export type Choices = {
-  runs: { run: string; experiment: string }[];
-  games: string[];
-  players: string[];
-  axes: Record<string, string[]>;
-};
-
-export type Standing = {
-  /** Sessions that are in the results. */
-  counted: number;
-  /** Sessions that are known and fit. */
-  total: number;
-  simulated: number;
-  parts: Part[];
-  /** Published tables that there are. */
-  published: Part[];
-  figures: FigureHead[];
-  choices: Choices;
-  notes: string[];
-};
-
-export type Told = { counted: number; blocks: Block[] };
-
-export type FigureTold = { counted: number; title: string; caption: string; points: ResultTable };
+export type Selection = Schemas["Selection"];
+export type Bar = Schemas["Bar"];
+export type ResultTable = Schemas["Table"];
+export type Block = Schemas["Block"];
+export type Part = Schemas["Part"];
+export type FigureHead = Schemas["FigureHead"];
+export type Choices = Schemas["Choices"];
+/** How far results are, and what there is of them. */
+export type Standing = Schemas["Standing"];
+/** A part of the results. */
+export type Told = Schemas["ToldPart"];
+export type FigureTold = Schemas["FigureTold"];
 
 /** Which sessions, as names and values; a name may stand there several times. */
 export type Filters = [string, string][];
