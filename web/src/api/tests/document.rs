@@ -136,6 +136,26 @@ async fn every_documented_operation_is_answered_and_no_other_method_is() {
     }
 }
 
+#[tokio::test]
+async fn cookies_that_the_document_asks_for_are_those_that_routes_ask_for() {
+    let stand = Stand::new();
+    let document = stand.document().await;
+    for (path, method, operation) in operations(&document) {
+        let address = path.replace(['{', '}'], "");
+        let request = Request::builder().method(method.to_uppercase().as_str());
+        let request = request.uri(&address).header(HOST, "localhost");
+        let answer = stand.ask(request.body(Body::empty()).unwrap()).await;
+        let asks = answer.status() == StatusCode::UNAUTHORIZED;
+        let needed = &operation["security"][0];
+        let scheme = match path.starts_with("/api/v1/seats/") {
+            true => "seat_cookie",
+            false => "token_cookie",
+        };
+        assert_eq!(needed.get(scheme).is_some(), asks, "{method} {path}");
+        assert!(needed.is_null() || asks, "{method} {path}: {needed}");
+    }
+}
+
 #[test]
 fn every_schema_has_a_name_of_its_own() {
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
