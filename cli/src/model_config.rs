@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn agents_and_gateway_know_the_simulated_model_by_the_same_address() {
-        let of_agents = agon_engine::spec::SIMULATED_ENDPOINT;
+        let of_agents = SIMULATED_ENDPOINT;
         assert_eq!(of_agents, agon_proto::simulated::SIMULATED_ENDPOINT);
     }
 }

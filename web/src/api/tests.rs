@@ -26,6 +26,7 @@ use crate::{
 
 mod document;
 mod results;
+mod signing_in;
 
 /// Records in memory, by their offset; what is not there cannot be read.
 #[derive(Clone)]

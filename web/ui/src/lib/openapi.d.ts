@@ -559,6 +559,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sends a browser to the provider at which people sign in. */
+        get: operations["get_sign-in"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sign-in/back": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lets in a browser that comes back from the provider. */
+        get: operations["get_sign-in_back"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sweeps": {
         parameters: {
             query?: never;
@@ -909,6 +943,8 @@ export interface components {
         EntranceTold: {
             /** @description Where an access token comes from. */
             hint: string;
+            /** @description The provider at which people sign in; null where they do not. */
+            provider: string | null;
         };
         /** @description A sealed bid beside what the item is worth to its bidder. */
         Envelope: {
@@ -3288,6 +3324,72 @@ export interface operations {
             };
             /** @description The session cannot be read. */
             500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    "get_sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the provider, or to the sign-in page with a reason. */
+            303: {
+                headers: {
+                    /** @description What the browser shows when it comes back. */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            403: components["responses"]["WrongHost"];
+            /** @description People do not sign in at a provider here. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    "get_sign-in_back": {
+        parameters: {
+            query?: {
+                /** @description The provider's code; empty where it has refused. */
+                code?: string;
+                /** @description What the browser was sent with. */
+                state?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the pages, or to the sign-in page with a reason. */
+            303: {
+                headers: {
+                    /** @description The cookie of whoever is let in. */
+                    "Set-Cookie"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Misspelled"];
+            403: components["responses"]["WrongHost"];
+            /** @description People do not sign in at a provider here. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
