@@ -1,0 +1,133 @@
+"""Runs the binary for long: with progress, one Ctrl-C at a time, and what it told at the end."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from agon import _binary
+from agon._guard import Guard
+
+# What is kept of standard error: messages of the end are shorter, faults of a file included.
+_KEPT_CHARACTERS = 200_000
+
+_TERMINAL_CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the binary ended."""
+
+    code: int
+    printed: str
+    told: str
+    interrupted: bool
+
+
+def has_terminal() -> bool:
+    """Whether progress can be drawn: not in notebooks, nor into files."""
+    try:
+        return sys.stderr.isatty() and os.isatty(sys.stderr.fileno())
+    except (AttributeError, OSError, ValueError):
+        return False
+
+
+def run(
+    command: Sequence[str],
+    *,
+    progress: bool,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Ended:
+    """Run a command to its end. Ctrl-C is passed on and waited for; a second one hurries it."""
+    told = _Told(shown=progress)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=told.writer,
+        env=_binary.environment(),
+        # A terminal sends Ctrl-C to its whole group, and the binary takes a second one for a
+        # wish to hurry. So it gets the one that we send.
+        start_new_session=True,
+    )
+    told.begin()
+    guard = Guard([process.pid])
+    printed: list[bytes] = []
+    assert process.stdout is not None
+    reader = threading.Thread(
+        target=lambda source: printed.append(source.read()), args=(process.stdout,), daemon=True
+    )
+    reader.start()
+    interrupted = False
+    stopped = False
+    while True:
+        try:
+            if should_stop() and not stopped:
+                stopped = True
+                process.send_signal(signal.SIGINT)
+            process.wait(timeout=0.2)
+            break
+        except subprocess.TimeoutExpired:
+            continue
+        except KeyboardInterrupt:
+            interrupted = True
+            process.send_signal(signal.SIGINT)
+    guard.release()
+    reader.join()
+    text = told.end()
+    return Ended(process.returncode, b"".join(printed).decode(errors="replace"), text, interrupted)
+
+
+class _Told:
+    """Standard error of the binary: kept, and shown if wished. Its bar needs a terminal."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self._shown = shown
+        self._kept = ""
+        if shown and has_terminal():
+            self._reader, self.writer = os.openpty()
+            _same_size(self.writer)
+        else:
+            self._reader, self.writer = os.pipe()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+
+    def begin(self) -> None:
+        os.close(self.writer)
+        self._thread.start()
+
+    def end(self) -> str:
+        self._thread.join()
+        os.close(self._reader)
+        return _TERMINAL_CODES.sub("", self._kept).replace("\r\n", "\n")
+
+    def _read(self) -> None:
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        while True:
+            try:
+                some = os.read(self._reader, 65_536)
+            except OSError:  # the end of a pseudo-terminal
+                return
+            if not some:
+                return
+            text = decoder.decode(some)
+            self._kept = (self._kept + text)[-_KEPT_CHARACTERS:]
+            if self._shown:
+                sys.stderr.write(text)
+                sys.stderr.flush()
+
+
+def _same_size(terminal: int) -> None:
+    import fcntl
+    import termios
+
+    with contextlib.suppress(OSError, ValueError):
+        size = fcntl.ioctl(sys.stderr.fileno(), termios.TIOCGWINSZ, b"\0" * 8)
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, size)

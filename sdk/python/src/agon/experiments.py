@@ -1,0 +1,141 @@
+"""An experiment and its options as arguments of the binary."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias, TypedDict
+
+from agon import _toml
+from agon._binary import PathLike
+from agon.errors import BadInput
+from agon.players import Playing, door_names
+
+Experiment: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
+"""A preset's name, a path, the text of an experiment file, or the same as a dict."""
+
+
+class Options(TypedDict, total=False):
+    """What `run`, `check` and `plan` take beside the experiment. `agon run --help` says more."""
+
+    model: str | None
+    models: str | Sequence[str] | None
+    base_url: str | None
+    endpoint: str | None
+    key_env: str | None
+    config: PathLike | None
+    players: Mapping[str, str | Playing] | None
+    deadline: str | None
+    stand_in: str | Mapping[str, Any] | None
+    set: Mapping[str, Any] | None
+    repeats: int | None
+    seed: int | None
+    name: str | None
+    max_cost: float | str | None
+    templates: PathLike | None
+    records: PathLike | None
+    judged: int | None
+    data: PathLike | None
+    out: PathLike | None
+    workers: int | None
+    places: int | None
+    new: bool
+
+
+_PLAIN = {
+    "model": "--model",
+    "repeats": "--repeats",
+    "seed": "--seed",
+    "name": "--name",
+    "max_cost": "--max-cost",
+    "templates": "--templates",
+    "records": "--records",
+    "judged": "--judged",
+    "data": "--data",
+    "out": "--out",
+}
+
+# Options of the gateway and the workers, which are other processes when Python players play.
+_OF_GATEWAY = {
+    "base_url": "--base-url",
+    "endpoint": "--endpoint",
+    "key_env": "--key-env",
+    "config": "--config",
+}
+_OF_WORKERS = {"workers": "--workers", "places": "--places"}
+
+
+@contextmanager
+def experiment_arguments(
+    experiment: Experiment, options: Options, *, in_cluster: bool = False
+) -> Iterator[list[str]]:
+    """Give the arguments for an experiment; a document lies in a file for as long."""
+    unknown = sorted(set(options) - set(Options.__annotations__))
+    if unknown:
+        raise TypeError(f"there is no option {', '.join(unknown)}")
+    arguments = list(_arguments(options))
+    if not in_cluster:
+        arguments += [*gateway_arguments(options), *_named(options, _OF_WORKERS)]
+    if isinstance(experiment, Mapping):
+        text = _toml.document(experiment)
+    elif isinstance(experiment, str) and "\n" in experiment:
+        text = experiment
+    else:
+        yield [os.fspath(experiment), *arguments]
+        return
+    with tempfile.TemporaryDirectory(prefix="agon-experiment-") as folder:
+        file = Path(folder) / "experiment.toml"
+        file.write_text(text, encoding="utf-8")
+        yield [str(file), *arguments]
+
+
+def gateway_arguments(options: Options) -> list[str]:
+    """Give the arguments that say where models answer."""
+    return _named(options, _OF_GATEWAY)
+
+
+def python_players(options: Options) -> dict[str, Playing]:
+    """Return the players that are not models, by their names in the experiment."""
+    players = options.get("players") or {}
+    return {name: player for name, player in players.items() if not isinstance(player, str)}
+
+
+def _arguments(options: Options) -> Iterator[str]:
+    yield from _named(options, _PLAIN)
+    models = options.get("models")
+    if models is not None:
+        yield from ("--models", models if isinstance(models, str) else ",".join(models))
+    if options.get("new"):
+        yield "--new"
+    for name, player in (options.get("players") or {}).items():
+        if isinstance(player, str):
+            yield from ("--player", f"{name}={player}")
+    doors = door_names(python_players(options))
+    for name, door in doors.items():
+        yield from ("--player", f"{name}=human/{door}")
+        yield from _set(f"players.{name}.agent", "person")
+        for key in ("deadline", "stand_in"):
+            value = options.get(key)
+            if value is not None:
+                yield from _set(f"players.{name}.{key}", value)
+    if not doors and (options.get("deadline") or options.get("stand_in")):
+        raise BadInput("deadline and stand_in are for players written in Python, and none is given")
+    for path, value in (options.get("set") or {}).items():
+        yield from _set(path, value)
+
+
+def _set(path: str, value: Any) -> tuple[str, str]:
+    return "--set", f"{path}={_toml.inline(value)}"
+
+
+def _named(options: Options, flags: Mapping[str, str]) -> list[str]:
+    given = ((flag, options.get(name)) for name, flag in flags.items())
+    return [
+        word
+        for flag, value in given
+        if value is not None
+        for word in (flag, os.fspath(value) if isinstance(value, os.PathLike) else str(value))
+    ]
