@@ -46,9 +46,14 @@ def call(binary: PathLike | None, arguments: Sequence[str]) -> str:
         env=environment(),
     )
     told = process.stderr.decode(errors="replace")
+    printed = process.stdout.decode(errors="replace")
     if process.returncode != 0:
-        raise failure(process.returncode, told)
-    return process.stdout.decode(errors="replace")
+        failed = failure(process.returncode, told)
+        if isinstance(failed, errors.BadNews) and printed.strip():
+            # The news itself is printed, and the message only counts it.
+            raise errors.BadNews(f"{failed.message}\n{printed.rstrip()}")
+        raise failed
+    return printed
 
 
 def environment(changes: Mapping[str, str] | None = None) -> dict[str, str]:

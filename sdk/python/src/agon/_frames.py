@@ -50,8 +50,12 @@ class Exported:
 
     def columns(self) -> list[Column]:
         """Say what the columns of all tables are."""
-        with (self._export("sessions") / "columns.csv").open(encoding="utf-8", newline="") as rows:
-            return [Column(**row) for row in csv.DictReader(rows)]
+        explained = []
+        for table in TABLES:
+            path = self._export(table) / "columns.csv"
+            with path.open(encoding="utf-8", newline="") as rows:
+                explained += [Column(**row) for row in csv.DictReader(rows)]
+        return explained
 
     def _export(self, table: str) -> Path:
         folder = Path(self._folder.name) / table

@@ -157,8 +157,9 @@ class _Door:
         self.thread = threading.Thread(target=self._look, name=f"agon-door-{name}", daemon=True)
 
     def stop(self) -> None:
-        self._client.interrupt()
-        self.thread.join()
+        while self.thread.is_alive():
+            self._client.interrupt()
+            self.thread.join(0.05)
         self._client.close()
 
     def _look(self) -> None:
@@ -262,11 +263,11 @@ class _Seating:
     def decide(self, ask: Ask) -> Answer:
         player = self._player
         if isinstance(player, Player):
+            if player.concurrent:
+                return player.decide(ask)
             with self._lock:
                 return player.decide(ask)
-        if isinstance(player, PerSeat):
-            return self._at_seat(player, ask).decide(ask)
-        if isinstance(player, type):
+        if isinstance(player, PerSeat | type):
             return self._at_seat(player, ask).decide(ask)
         return player(ask)
 

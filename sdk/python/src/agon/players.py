@@ -86,9 +86,11 @@ class Player:
 
     `name` is how the player is called in records and tables; without it, the class's name.
     Sessions that a player of this name finished are kept, so give another version another name.
+    `concurrent` says whether one player may be asked from several threads at once.
     """
 
     name: str | None = None
+    concurrent: bool = False
 
     def decide(self, ask: Ask) -> Answer:
         """Answer. An exception leaves the question to the stand-in, or ends the run."""
@@ -117,8 +119,8 @@ Playing: TypeAlias = "Player | type[Player] | PerSeat | Callable[[Ask], Answer]"
 """What can be seated.
 
 A class of players, or `PerSeat`: a new player at every seat of every session, several of them
-deciding at once. A player: the same at all seats, one question at a time. A function: called for
-every question, several at once.
+deciding at once. A player: the same at all seats, one question at a time unless it is
+`concurrent`. A function: called for every question, several at once.
 """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 
     from agon.doors import Report
 
-DEFAULT_DATA = "agon-data"
+
+def data_folder(named: _binary.PathLike | None) -> Path:
+    """Return the data folder: the one named, AGON_DATA, or that of the working folder."""
+    return Path(named or os.environ.get("AGON_DATA") or "agon-data")
 
 
 @dataclass(frozen=True)
@@ -169,7 +173,7 @@ def open(  # the name that users expect after `import agon`
     path: _binary.PathLike,
     *,
     run: int | None = None,
-    data: _binary.PathLike = DEFAULT_DATA,
+    data: _binary.PathLike | None = None,
     binary: _binary.PathLike | None = None,
 ) -> Run:
     """Open a finished run.
@@ -179,7 +183,7 @@ def open(  # the name that users expect after `import agon`
     the one that the folder shows.
     """
     given = Path(path)
-    folder = given if given.exists() else Path(data) / "runs" / given
+    folder = given if given.exists() else data_folder(data) / "runs" / given
     if (folder / "run.json").is_file() or folder.is_file():
         return Run(folder, binary=binary)
     entries = entries_of(folder)

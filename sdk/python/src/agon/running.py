@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from agon.experiments import (
     python_players,
 )
 from agon.players import Ask, Playing, door_names
-from agon.results import DEFAULT_DATA, Run, entries_of
+from agon.results import Run, data_folder, entries_of
 
 if TYPE_CHECKING:
     from agon._binary import PathLike
@@ -94,7 +93,7 @@ class _Call:
         self.progress = progress
         checked = catalogue.check(experiment, binary=binary, **options)
         self.name = checked.name
-        self.data = Path(options.get("data") or os.environ.get("AGON_DATA") or DEFAULT_DATA)
+        self.data = data_folder(options.get("data"))
         out = options.get("out")
         self.folder = Path(out) if out is not None else self.data / "runs" / self.name
         self.last_entry = max(entries_of(self.folder), default=0)
