@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from model_server import ModelServer
 
 import agon
 from agon._binary import find
+from model_server import ModelServer
 
 
 @pytest.fixture(scope="session")

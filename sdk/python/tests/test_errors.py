@@ -6,10 +6,10 @@ import signal
 import threading
 
 import pytest
-from conftest import eventually
 
 import agon
 from agon._binary import find
+from conftest import eventually
 
 
 def test_faults_of_a_file_are_told_with_their_place(folder):

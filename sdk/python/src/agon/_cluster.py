@@ -23,13 +23,27 @@ _STOP_SECONDS = 120.0
 
 _KEPT_LINES = 1000
 
+# As `agon run` configures the simulated model that it starts, so that sessions are the same.
+_SIMULATED = """
+[providers.simulated]
+kind = "openai"
+base_url = "{url}/v1"
+endpoint = "this process"
+
+[models.sim]
+provider = "simulated"
+model = "sim"
+price = {{ input_per_million_dollars = "0", output_per_million_dollars = "0" }}
+"""
+
 _ANY_PORT = "127.0.0.1:0"
 
 
 class Cluster:
     """Starts the services on free ports of this machine and stops them at the end.
 
-    `data` is their data folder; `gateway_arguments` are further ones, such as `--config FILE`.
+    `data` is their data folder; `gateway_arguments` are further ones, such as `--base-url URL`.
+    With `simulated` there is the model `sim`, and no configuration file beside it.
     """
 
     def __init__(
@@ -40,6 +54,7 @@ class Cluster:
         gateway_arguments: Sequence[str] = (),
         workers: int = 1,
         places: int = 128,
+        simulated: bool = False,
     ) -> None:
         self._binary = _binary.find(binary)
         self._data = Path(data)
@@ -47,6 +62,8 @@ class Cluster:
         self._processes: list[_Service] = []
         self._guard: Guard | None = None
         try:
+            if simulated:
+                gateway_arguments = [*gateway_arguments, "--config", self._with_simulated()]
             gateway = self._start(
                 "gateway", "--listen", _ANY_PORT, "--http-listen", _ANY_PORT,
                 "--data", str(self._data), *gateway_arguments,
@@ -107,6 +124,13 @@ class Cluster:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _with_simulated(self) -> str:
+        """Start the simulated model and write the configuration that has it."""
+        url = self._start("sim-llm", "--listen", _ANY_PORT).address("agon sim-llm listening on ")
+        file = self._data / "simulated.toml"
+        file.write_text(_SIMULATED.format(url=url), encoding="utf-8")
+        return str(file)
 
     def _start(self, role: str, *arguments: str) -> _Service:
         service = _Service(self._binary, role, arguments)

@@ -97,6 +97,12 @@ def gateway_arguments(options: Options) -> list[str]:
     return _named(options, _OF_GATEWAY)
 
 
+def has_configuration(options: Options) -> bool:
+    """Whether a file configures models: the one named, AGON_CONFIG, or that of the folder."""
+    named = options.get("config") or os.environ.get("AGON_CONFIG")
+    return bool(named) or Path("agon.toml").is_file()
+
+
 def python_players(options: Options) -> dict[str, Playing]:
     """Return the players that are not models, by their names in the experiment."""
     players = options.get("players") or {}

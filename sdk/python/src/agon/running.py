@@ -15,6 +15,7 @@ from agon.experiments import (
     Options,
     experiment_arguments,
     gateway_arguments,
+    has_configuration,
     python_players,
 )
 from agon.players import Ask, Playing, door_names
@@ -121,6 +122,7 @@ class _Call:
             gateway_arguments=gateway_arguments(self.options),
             workers=self.options.get("workers") or 1,
             places=self.options.get("places") or 128,
+            simulated=not has_configuration(self.options),
         )
         with cluster, Doors(doors, cluster.http, threads=threads, on_failure=on_failure) as served:
             where = ["--coordinator", cluster.coordinator, "--gateway", cluster.gateway]

@@ -1,0 +1,326 @@
+"""Players at real doors: a gateway, a coordinator and a worker in processes of their own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+
+import pytest
+
+import agon
+from agon._http import Client, Unreachable
+
+
+class TwoThirds(agon.Player):
+    """Guesses what won the last time."""
+
+    def decide(self, ask):
+        last = ask.latest("round_result")
+        return 33 if last is None or last["target"] is None else round(last["target"])
+
+
+def actions(run, seat=0):
+    return [move.action for record in run.records() for move in record.moves if move.seat == seat]
+
+
+def test_a_player_plays_every_session(guessing):
+    run = agon.run(guessing(repeats=40), players={"me": TwoThirds})
+    assert (run.outcome, run.sessions_done) == ("complete", 40)
+    assert run.players == {"TwoThirds": agon.Report(asked=120, answered=120)}
+    for record in run.records():
+        targets = [event.facts["target"] for event in record.events
+                   if event.event == "round_result"]  # fmt: skip
+        mine = [move.action for move in record.moves if move.seat == 0]
+        assert mine == [33, *(round(target) for target in targets[:-1])]
+        assert {decision.answered_by for decision in record.decisions} == {"TwoThirds"}
+    assert run.verify().sessions == 40
+
+
+def test_a_question_says_everything(guessing):
+    asks = []
+
+    def look(ask):
+        asks.append(ask)
+        return 10
+
+    agon.run(guessing(repeats=1, rounds=2), players={"me": look},
+             deadline="60s", stand_in="random")  # fmt: skip
+    first, second = asks
+    assert (first.game, first.seat, first.seats, first.kind) == ("guess_two_thirds", 0, 3, "guess")
+    assert (first.experiment, first.door) == ("guessing-human-look", "look")
+    assert (first.index, second.index) == (0, 1)
+    assert first.form == {"type": "integer", "minimum": 0, "maximum": 100}
+    assert first.game_facts["ratio"] == pytest.approx(2 / 3)
+    assert first.latest("round_result") is None
+    assert second.latest("round_result")["number"] == 10
+    assert (first.round, second.round) == (0, 1)
+    assert "Pick the number" in first.text
+    assert first.messages[0]["role"] == "system"
+    assert first.stand_in == "random"
+    assert 50 < first._due - time.monotonic() < 60
+    assert 0 < second.time_left < 60
+    assert first.refused is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "counts"),
+    [(7, 7), ("I say 7.", 7), ('{"guess": 7}', 7), ({"guess": 7}, 7)],
+)
+def test_answers_may_have_several_forms(guessing, answer, counts):
+    run = agon.run(guessing(repeats=1, rounds=1), players={"me": lambda ask: answer})
+    assert actions(run) == [counts]
+
+
+def test_numbers_of_numpy_are_answers(guessing):
+    numpy = pytest.importorskip("numpy")
+    run = agon.run(guessing(repeats=1, rounds=1), players={"me": lambda ask: numpy.int64(7)})
+    assert actions(run) == [7]
+
+
+def test_a_refused_answer_is_asked_again_with_the_reason(guessing):
+    reasons = []
+
+    def learner(ask):
+        if ask.refused is None:
+            return 101
+        reasons.append(ask.refused["reason"])
+        return 50
+
+    run = agon.run(guessing(repeats=1, rounds=1), players={"me": learner})
+    assert actions(run) == [50]
+    assert len(reasons) == 1
+    assert "101 is not a whole number from 0 to 100" in reasons[0]
+    assert next(run.records()).moves[0].fouls[0]["kind"] == "out_of_range"
+
+
+def test_choices_targets_and_divisions_are_answered():
+    """Every form of answer that a game asks for, through the schema alone."""
+    forms = set()
+
+    def by_schema(ask):
+        form = ask.form
+        if "enum" in form:
+            forms.add("words")
+            return {ask.kind: form["enum"][0]}
+        if form["type"] == "array":
+            forms.add("division")
+            return [form["items"]["maximum"]] + [0] * (form["minItems"] - 1)
+        forms.add(form["type"])
+        return form["minimum"]
+
+    run = agon.run("gamma-bench/leaderboard", players={"subject": by_schema}, repeats=1)
+    assert (run.outcome, run.sessions_done) == ("complete", 8)
+    assert forms == {"words", "division", "integer"}
+    assert sum(run.seats().fouls) == 0
+    assert run.verify().sessions == 8
+
+
+def test_a_class_is_seated_anew_at_every_seat(guessing):
+    made, closed = [], []
+
+    class Counting(agon.Player):
+        def __init__(self):
+            made.append(self)
+            self.seats = set()
+
+        def decide(self, ask):
+            self.seats.add((ask.session, ask.seat))
+            return 1
+
+        def close(self):
+            closed.append(self)
+
+    players = {"me": Counting}
+    agon.run(guessing(repeats=20), players=players)
+    assert [len(player.seats) for player in made] == [1] * 20
+    assert sorted(map(id, closed)) == sorted(map(id, made))
+
+
+def test_per_seat_passes_arguments_on(guessing):
+    class Fixed(agon.Player):
+        def __init__(self, number, *, plus):
+            self.number = number + plus
+
+        def decide(self, ask):
+            return self.number
+
+    run = agon.run(guessing(repeats=2), players={"me": agon.PerSeat(Fixed, 20, plus=2)})
+    assert set(actions(run)) == {22}
+    assert set(run.players) == {"Fixed"}
+
+
+class Watched(agon.Player):
+    """Counts how many questions it answers at once."""
+
+    def __init__(self, *, concurrent):
+        self.concurrent = concurrent
+        self.now = self.most = 0
+        self.lock = threading.Lock()
+
+    def decide(self, ask):
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        time.sleep(0.02)
+        with self.lock:
+            self.now -= 1
+        return 1
+
+
+@pytest.mark.parametrize("concurrent", [False, True])
+def test_a_player_is_asked_one_by_one_unless_it_is_concurrent(guessing, concurrent):
+    player = Watched(concurrent=concurrent)
+    agon.run(guessing(repeats=30, rounds=1), players={"me": player})
+    assert (player.most > 1) is concurrent
+
+
+def test_players_models_and_rules_sit_together(guessing):
+    experiment = guessing()
+    experiment["players"]["third"] = {"kind": "rule", "strategy": "random"}
+    experiment["games"][0]["seats"] += ["third", "third"]
+    players = {"me": TwoThirds, "other": "sim", "third": lambda ask: 0}
+    run = agon.run(experiment, players=players)
+    assert set(run.players) == {"TwoThirds", "third"}
+    assert run.players["third"].answered == 2 * 9
+    kinds = Counter(run.seats().model.fillna("rule"))
+    assert kinds == {"human/TwoThirds": 3, "sim": 6, "human/third": 6}
+
+
+def test_the_simulated_model_is_the_same_beside_a_player(guessing):
+    players = {"other": "sim"}
+    alone = agon.run(guessing(), players=players)
+    with_player = agon.run(guessing(), players={**players, "me": lambda ask: 0})
+    origins = [next(run.records()).data["spec"]["origins"]["sim"] for run in (alone, with_player)]
+    assert origins[0] == origins[1]
+    assert all(record.simulated for record in with_player.records())
+
+
+def test_two_players_of_one_name_are_refused(guessing):
+    experiment = guessing()
+    players = {"me": TwoThirds(), "other": TwoThirds()}
+    with pytest.raises(agon.BadInput, match="called TwoThirds"):
+        agon.run(experiment, players=players)
+    shared = TwoThirds()
+    run = agon.run(experiment, players={"me": shared, "other": shared})
+    assert run.players["TwoThirds"].answered == 3 * 9
+
+
+def test_a_player_that_raises_ends_the_run_and_the_same_call_continues(guessing):
+    asked = []
+
+    def mine(ask):
+        asked.append(ask)
+        if len(asked) == 20:
+            raise ZeroDivisionError("of mine")
+        return 10
+
+    with pytest.raises(agon.PlayerFailed, match="mine raised ZeroDivisionError: of mine") as caught:
+        agon.run(guessing(repeats=50), players={"me": mine})
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    answered = {(ask.session, ask.index) for ask in asked} - {(asked[19].session, asked[19].index)}
+    before = len(asked)
+    run = agon.run(guessing(repeats=50), players={"me": mine})
+    assert (run.outcome, run.sessions_done) == ("complete", 50)
+    again = {(ask.session, ask.index) for ask in asked[before:]}
+    # What was decided while the run was stopping may not have arrived.
+    assert len(answered & again) <= 32
+    assert run.players["mine"].asked < 150
+    assert run.verify().sessions == 50
+
+
+def test_a_stand_in_answers_for_a_player_that_raises(guessing):
+    def mine(ask):
+        if ask.round == 1:
+            raise RuntimeError("not today")
+        return 10
+
+    run = agon.run(guessing(), players={"me": mine}, deadline="300ms", stand_in="equilibrium")
+    report = run.players["mine"]
+    assert (report.asked, report.answered, report.failed) == (9, 6, 3)
+    assert "RuntimeError: not today" in report.errors[0]
+    assert actions(run) == [10, 0, 10] * 3
+    assert list(run.seats().query("player == 'me'").by_stand_in) == [1, 1, 1]
+    assert run.verify().sessions == 3
+
+
+def test_a_stand_in_answers_for_a_player_that_is_slow(guessing):
+    release = threading.Event()
+
+    def slow(ask):
+        if ask.round == 1:
+            release.wait(20)
+        if ask.round == 2:
+            release.set()
+        return 10
+
+    stand_in = {"strategy": "specified", "answers": [77]}
+    run = agon.run(guessing(repeats=2), players={"me": slow}, deadline="400ms", stand_in=stand_in)
+    assert actions(run) == [10, 77, 10] * 2
+    assert run.players["slow"].late == 2
+    decisions = [decision for record in run.records() for decision in record.decisions]
+    assert Counter(decision.finish_reason for decision in decisions) == {"stop": 4, "deadline": 2}
+
+
+def test_returning_nothing_is_a_failure_that_explains_itself(guessing):
+    with pytest.raises(agon.PlayerFailed, match="decide returned None for a guess"):
+        agon.run(guessing(), players={"me": lambda ask: None})
+
+
+def test_a_player_without_decide_fails(guessing):
+    class Nothing(agon.Player):
+        pass
+
+    with pytest.raises(agon.PlayerFailed, match="NotImplementedError"):
+        agon.run(guessing(), players={"me": Nothing})
+
+
+def test_finished_sessions_are_kept_unless_played_afresh(guessing):
+    class Fixed(agon.Player):
+        number = 10
+
+        def decide(self, ask):
+            return self.number
+
+    first = agon.run(guessing(), players={"me": Fixed})
+    Fixed.number = 20
+    second = agon.run(guessing(), players={"me": Fixed})
+    assert second.players["Fixed"].asked == 0
+    assert set(actions(second)) == {10}
+    third = agon.run(guessing(), players={"me": Fixed}, fresh=True)
+    assert set(actions(third)) == {20}
+    assert set(actions(first)) == {10}
+    assert len({run.folder for run in (first, second, third)}) == 3
+
+
+def test_what_is_for_python_players_is_refused_without_one(guessing):
+    with pytest.raises(agon.BadInput, match="deadline and stand_in"):
+        agon.run(guessing(), deadline="1s")
+    with pytest.raises(agon.BadInput, match="fresh"):
+        agon.run(guessing(), fresh=True)
+    with pytest.raises(agon.BadInput, match="stand_in"):
+        agon.run(guessing(), players={"me": TwoThirds}, deadline="1s")
+
+
+def test_an_experiment_with_a_player_is_checked_and_planned(guessing):
+    players = {"me": TwoThirds}
+    checked = agon.check(guessing(), players=players)
+    assert (checked.name, checked.sessions) == ("guessing-human-TwoThirds", 3)
+    assert agon.plan(guessing(), players=players).at_most_dollars == 0
+
+
+def test_workers_and_places_are_those_asked_for(guessing):
+    player = Watched(concurrent=True)
+    agon.run(guessing(repeats=12, rounds=1), players={"me": player}, workers=1, places=2)
+    assert player.most <= 2
+
+
+def test_a_gateway_that_is_not_there_is_asked_again_until_close():
+    doors = agon.serve({"alice": TwoThirds()}, "http://127.0.0.1:9")
+    assert doors.refusal is None
+    doors.close()
+    assert doors.reports == {"alice": agon.Report()}
+    with pytest.raises(Unreachable):
+        Client("http://127.0.0.1:9", None).asks("alice", wait_seconds=0, after=None)
+    with pytest.raises(agon.BadInput, match="like http://"):
+        agon.serve({"alice": TwoThirds()}, "127.0.0.1:7711")

@@ -1,0 +1,245 @@
+"""Processes that are killed or interrupted: players, runs and whoever started them."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import agon
+from agon import _binary
+from agon._cluster import Cluster
+from conftest import eventually
+
+THRESHOLD = Path(__file__).parent / "players" / "threshold.py"
+
+
+def experiment(**player):
+    me = {"kind": "model", "model": "human/alice", "agent": "person", **player}
+    return {
+        "name": "killed",
+        "repeats": 240,
+        "players": {"me": me, "other": {"kind": "rule", "strategy": "level_k"}},
+        "games": [
+            {
+                "game": "guess_two_thirds",
+                "params": {"rounds": 8},
+                "seats": ["me", {"player": "other", "count": 3}],
+            }
+        ],
+    }
+
+
+def start_player(gateway):
+    process = subprocess.Popen(
+        [sys.executable, str(THRESHOLD), gateway, "alice"], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "1\n"
+    return process
+
+
+class Background:
+    """A run at a cluster that is not waited for."""
+
+    def __init__(self, binary, cluster, document):
+        from agon import _toml
+
+        Path("experiment.toml").write_text(_toml.document(document))
+        where = ["--coordinator", cluster.coordinator, "--gateway", cluster.gateway]
+        self.process = subprocess.Popen(
+            [binary, "run", "experiment.toml", "--data", "data", "--quiet", *where],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=_binary.environment(),
+        )  # fmt: skip
+
+    def result(self):
+        printed, _ = self.process.communicate(timeout=120)
+        assert self.process.returncode == 0, printed
+        return agon.open("killed", data="data")
+
+
+def test_a_player_process_is_killed_and_started_again(binary, folder):
+    with Cluster("cluster", binary=binary) as cluster:
+        run = Background(binary, cluster, experiment())
+        player = start_player(cluster.http)
+        assert player.stdout.readline() == "300\n"
+        player.kill()
+        player.wait()
+        assert run.process.poll() is None, "the run ended before the player was killed"
+        player = start_player(cluster.http)
+        done = run.result()
+        player.send_signal(signal.SIGINT)
+        report, _ = player.communicate(timeout=30)
+    assert player.returncode == 0
+    counts = {name: int(count) for name, count in re.findall(r"(\w+)=(\d+)", report)}
+    assert 0 < counts["answered"] < 240 * 8
+    assert counts == {
+        "asked": counts["answered"],
+        "answered": counts["answered"],
+        "late": 0,
+        "failed": 0,
+    }
+    assert (done.outcome, done.sessions_done) == ("complete", 240)
+    decisions = [decision for record in done.records() for decision in record.decisions]
+    assert Counter(decision.answered_by for decision in decisions) == {"threshold-1": 240 * 8}
+    assert done.verify().sessions == 240
+
+
+def test_stand_ins_answer_for_a_player_process_that_was_killed(binary, folder):
+    rule = {"deadline": "500ms", "stand_in": "equilibrium"}
+    with Cluster("cluster", binary=binary) as cluster:
+        run = Background(binary, cluster, experiment(**rule))
+        player = start_player(cluster.http)
+        assert player.stdout.readline() == "300\n"
+        player.kill()
+        player.wait()
+        assert run.process.poll() is None, "the run ended before the player was killed"
+        done = run.result()
+    assert (done.outcome, done.sessions_done) == ("complete", 240)
+    decisions = [decision for record in done.records() for decision in record.decisions]
+    by = Counter(decision.answered_by for decision in decisions)
+    assert set(by) == {"threshold-1", "equilibrium for alice"}
+    assert by["threshold-1"] > 200
+    assert by["equilibrium for alice"] > 100
+    assert sum(done.seats().by_stand_in) == by["equilibrium for alice"]
+    assert done.verify().sessions == 240
+
+
+MODEL_RUN = """
+import sys
+import agon
+try:
+    agon.run("gamma-bench/leaderboard", model="m", base_url=sys.argv[1], repeats=1)
+except agon.Interrupted as stopped:
+    print("kept:", stopped.run.outcome, stopped)
+    raise
+"""
+
+PLAYER_RUN = """
+import sys
+import threading
+import agon
+experiment = {
+    "name": "long", "repeats": 50,
+    "players": {"me": {"kind": "rule", "strategy": "equilibrium"}},
+    "games": [{"game": "guess_two_thirds", "params": {"rounds": 3}, "seats": ["me", "me"]}],
+}
+count = 0
+lock = threading.Lock()
+def player(ask):
+    global count
+    with lock:
+        count += 1
+        now = count
+    if now == int(sys.argv[1]):
+        print("held", flush=True)
+    if now >= int(sys.argv[1]):
+        threading.Event().wait(0.5 if sys.argv[2] == "soon" else 3600)
+    return 10
+try:
+    run = agon.run(experiment, players={"me": player})
+    print("done", run.outcome, run.sessions_done, count, run.verify().sessions)
+except agon.Interrupted as stopped:
+    print("kept:", stopped)
+    raise
+"""
+
+
+def program(text, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", text, *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        # As in a terminal: Ctrl-C reaches the group, in which the binary is not.
+        start_new_session=True,
+    )  # fmt: skip
+
+
+def ours(folder, binary):
+    """Processes of the binary that work in this folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                same_program = os.path.samefile(entry / "exe", binary)
+                if same_program and os.readlink(entry / "cwd") == str(folder):
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def test_ctrl_c_stops_the_binary_and_says_what_is_kept(binary, folder, model_server):
+    model_server.open.clear()
+    process = program(MODEL_RUN, model_server.url)
+    eventually(lambda: model_server.requests > 3)
+    assert len(ours(folder, binary)) == 1
+    os.killpg(process.pid, signal.SIGINT)
+    # Calls under way are paid for, and waited for.
+    time.sleep(0.5)
+    assert process.poll() is None
+    model_server.open.set()
+    printed, told = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "kept: interrupted" in printed
+    assert "Run the same command again to continue" in printed
+    assert "agon.errors.Interrupted" in told
+    assert ours(folder, binary) == []
+
+
+def test_ctrl_c_stops_a_run_with_players_which_then_continues(binary, folder):
+    process = program(PLAYER_RUN, "80", "soon")
+    assert process.stdout.readline() == "held\n"
+    assert len(ours(folder, binary)) == 5
+    os.killpg(process.pid, signal.SIGINT)
+    printed, told = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "every answer is kept in agon-data/players/long-human-player" in printed
+    assert ours(folder, binary) == []
+    again = program(PLAYER_RUN, "1000", "soon")
+    printed, told = again.communicate(timeout=60)
+    outcome = printed.split()
+    assert outcome[:3] == ["done", "complete", "50"], (printed, told)
+    assert int(outcome[3]) <= 300 - 60, "answers were asked for twice"
+    assert outcome[4] == "50"
+
+
+def test_nothing_is_left_behind_by_a_process_that_is_killed(binary, folder):
+    process = program(PLAYER_RUN, "80", "never")
+    assert process.stdout.readline() == "held\n"
+    assert len(ours(folder, binary)) == 5
+    process.kill()
+    process.communicate()
+    eventually(lambda: not ours(folder, binary))
+
+
+def test_a_service_that_dies_ends_the_run(binary, folder, guessing):
+    import threading
+
+    asked = threading.Event()
+    release = threading.Event()
+
+    def player(ask):
+        asked.set()
+        release.wait(60)
+        return 1
+
+    def kill():
+        asked.wait(60)
+        for pid in ours(folder, binary):
+            if b"coordinator" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[1]:
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.5)
+        release.set()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(agon.AgonError, match="coordinator"):
+        agon.run(guessing(), players={"me": player})
+    killer.join()
+    assert ours(folder, binary) == []
