@@ -51,8 +51,8 @@ def levels(shares: list[float], sigma: float, count: int, game: GuessingGame) ->
 
 
 CASES = [
-    *(hierarchy(tau, 4.0, count, GuessingGame()) for tau in (0.5, 1.5, 3.0) for count in (50, 200)),
-    hierarchy(1.5, 4.0, 200, GuessingGame(ratio=0.5)),
+    hierarchy(1.5, 4.0, 50, GuessingGame()),
+    *(hierarchy(tau, 4.0, 200, GuessingGame()) for tau in (0.5, 1.5, 3.0)),
     hierarchy(1.5, 4.0, 200, GuessingGame(ratio=0.8, low=1, players=5)),
     hierarchy(1.5, 40.0, 200, GuessingGame(ratio=2 / 3, high=1000, step=None)),
     levels([0.2, 0.4, 0.3, 0.1], 4.0, 100, GuessingGame()),

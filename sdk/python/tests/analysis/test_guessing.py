@@ -76,15 +76,15 @@ def test_planted_tau_is_recovered_for_other_ranges_and_ratios():
 
 
 def test_intervals_cover_the_planted_tau_about_as_often_as_they_say():
-    # The chance of fewer than 33 of 40 at 95 % is 0.3 %; at 80 % it is 57 %.
+    # The chance of fewer than 20 of 25 at 95 % is 0.1 %; at 70 % it is 80 %.
     game, generator = GuessingGame(), np.random.default_rng(5)
     covered = 0
-    for _ in range(40):
+    for _ in range(25):
         choices = simulate(
             game, poisson_shares(1.5, 21), game.hierarchy_targets(1.5), 4.0, 80, generator
         )
         covered += fit_hierarchy(choices).tau.covers(1.5)
-    assert covered >= 33
+    assert covered >= 20
 
 
 def test_one_number_alone_has_a_bounded_likelihood():

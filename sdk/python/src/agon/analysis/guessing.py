@@ -267,14 +267,17 @@ class TwoParameters:
         log_likelihood: LogLikelihood,
         taus: tuple[float, float],
         log_scales: tuple[float, float],
+        grid: tuple[int, int] = (31, 16),
     ) -> None:
+        self._grid = grid
         self._log_likelihood = log_likelihood
         self._taus = taus
         self._log_scales = log_scales
 
     def fit(self, names: tuple[str, str], level: float) -> tuple[Estimate, Estimate, float]:
         """Both estimates with their profile intervals, and the log-likelihood."""
-        taus, scales = np.linspace(*self._taus, 31), np.linspace(*self._log_scales, 16)
+        taus = np.linspace(*self._taus, self._grid[0])
+        scales = np.linspace(*self._log_scales, self._grid[1])
         surface = np.array([[self._log_likelihood(t, s) for s in scales] for t in taus])
         place = np.unravel_index(int(surface.argmax()), surface.shape)
         outcome = minimize(
