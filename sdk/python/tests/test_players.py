@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 import agon
+from agon._cluster import Cluster
 from agon._http import Client, Unreachable
 
 
@@ -235,7 +238,7 @@ def test_a_stand_in_answers_for_a_player_that_raises(guessing):
             raise RuntimeError("not today")
         return 10
 
-    run = agon.run(guessing(), players={"me": mine}, deadline="300ms", stand_in="equilibrium")
+    run = agon.run(guessing(), players={"me": mine}, deadline="2s", stand_in="equilibrium")
     report = run.players["mine"]
     assert (report.asked, report.answered, report.failed) == (9, 6, 3)
     assert "RuntimeError: not today" in report.errors[0]
@@ -255,7 +258,7 @@ def test_a_stand_in_answers_for_a_player_that_is_slow(guessing):
         return 10
 
     stand_in = {"strategy": "specified", "answers": [77]}
-    run = agon.run(guessing(repeats=2), players={"me": slow}, deadline="400ms", stand_in=stand_in)
+    run = agon.run(guessing(repeats=2), players={"me": slow}, deadline="2s", stand_in=stand_in)
     assert actions(run) == [10, 77, 10] * 2
     assert run.players["slow"].late == 2
     decisions = [decision for record in run.records() for decision in record.decisions]
@@ -324,3 +327,96 @@ def test_a_gateway_that_is_not_there_is_asked_again_until_close():
         Client("http://127.0.0.1:9", None).asks("alice", wait_seconds=0, after=None)
     with pytest.raises(agon.BadInput, match="like http://"):
         agon.serve({"alice": TwoThirds()}, "127.0.0.1:7711")
+
+
+def test_what_the_environment_says_of_other_clusters_is_not_meant(guessing, monkeypatch):
+    monkeypatch.setenv("AGON_TOKEN", "of-another-cluster")
+    monkeypatch.setenv("AGON_REDIS", "redis://127.0.0.1:9")
+    monkeypatch.setenv("AGON_COORDINATOR", "http://127.0.0.1:9")
+    monkeypatch.setenv("AGON_IDENTITY", "nowhere.toml")
+    monkeypatch.setenv("AGON_DATA", "elsewhere")
+    run = agon.run(guessing(), players={"me": TwoThirds})
+    assert run.outcome == "complete"
+    assert run.folder.parts[0] == "elsewhere"
+
+
+def test_models_of_a_configuration_play_beside_a_player(guessing, folder, model_server):
+    (folder / "agon.toml").write_text(f"""
+[providers.mine]
+kind = "openai"
+base_url = "{model_server.url}"
+[models.fixed]
+provider = "mine"
+model = "fixed"
+""")
+    run = agon.run(guessing(), players={"me": TwoThirds, "other": "fixed"})
+    assert (run.outcome, run.players["TwoThirds"].answered) == ("complete", 9)
+    assert set(actions(run, seat=1)) == {5}
+
+
+def test_a_base_url_is_for_the_models_beside_a_player(guessing, model_server):
+    players = {"me": TwoThirds, "other": "any-name"}
+    run = agon.run(guessing(), players=players, base_url=model_server.url)
+    assert set(actions(run, seat=1)) == {5}
+    alone = agon.run(guessing(), players={"other": "any-name"}, base_url=model_server.url)
+    origins = [next(each.records()).data["spec"]["origins"]["any-name"] for each in (run, alone)]
+    assert origins[0] == origins[1]
+    Path("agon.toml").write_text("")
+    with pytest.raises(agon.BadInput, match=r"agon\.toml must name the server"):
+        agon.run(guessing(), players=players, base_url=model_server.url)
+
+
+def test_an_experiment_is_handed_to_a_coordinator_and_its_player_served(guessing, binary):
+    experiment = guessing()
+    experiment["players"]["me"] = {"kind": "model", "model": "human/alice", "agent": "person"}
+    with (
+        Cluster("cluster", binary=binary) as cluster,
+        agon.serve({"alice": TwoThirds}, cluster.http) as doors,
+    ):
+        run = agon.run(experiment, coordinator=cluster.coordinator, gateway=cluster.gateway)
+        assert (run.outcome, run.sessions_done) == ("complete", 3)
+        assert doors.reports["alice"].answered == 9
+        with pytest.raises(agon.BadInput, match=r"agon\.serve"):
+            agon.run(guessing(), players={"me": TwoThirds}, coordinator=cluster.coordinator)
+
+
+def test_a_gateway_with_tokens_lets_in_only_who_shows_one(guessing, binary):
+    def token(*arguments):
+        command = [binary, "token", "create", *arguments, "--data", "cluster"]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    create = [binary, "team", "create", "red", "--data", "cluster"]
+    subprocess.run(create, check=True, capture_output=True)
+    allowed, reads = (token("--team", "red", "--scope", scope) for scope in ("play", "read"))
+    gateway = subprocess.Popen(
+        [binary, "gateway", "--listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0",
+         "--data", "cluster"],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    try:
+        lines = (line.split(" http listening on ") for line in gateway.stdout)
+        url = next(f"http://{parts[1].strip()}" for parts in lines if len(parts) == 2)
+        for wrong in (None, "wrong", reads):
+            with (
+                agon.serve({"alice": TwoThirds}, url, token=wrong) as doors,
+                pytest.raises(agon.GatewayRefused, match=r"answered 40[13]"),
+            ):
+                doors.wait()
+        client = Client(url, allowed)
+        assert client.asks("alice", wait_seconds=0, after=None)["asks"] == []
+    finally:
+        gateway.terminate()
+        gateway.wait()
+
+
+def test_a_player_that_never_returns_does_not_hold_the_process(guessing, monkeypatch):
+    monkeypatch.setattr("agon.doors._FINISH_SECONDS", 0.2)
+
+    def never(ask):
+        if ask.round == 1:
+            threading.Event().wait()
+        return 10
+
+    run = agon.run(guessing(), players={"me": never}, deadline="1s", stand_in="equilibrium")
+    assert (run.outcome, run.players["never"].answered) == ("complete", 6)
+    assert run.verify().sessions == 3

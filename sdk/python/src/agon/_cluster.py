@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from agon import _binary
+from agon import _binary, _toml
 from agon._guard import Guard
 from agon.errors import MissingDependency
 
@@ -23,27 +24,28 @@ _STOP_SECONDS = 120.0
 
 _KEPT_LINES = 1000
 
-# As `agon run` configures the simulated model that it starts, so that sessions are the same.
-_SIMULATED = """
-[providers.simulated]
-kind = "openai"
-base_url = "{url}/v1"
-endpoint = "this process"
-
-[models.sim]
-provider = "simulated"
-model = "sim"
-price = {{ input_per_million_dollars = "0", output_per_million_dollars = "0" }}
-"""
-
 _ANY_PORT = "127.0.0.1:0"
+
+
+# What `agon run` calls the provider at --base-url.
+_SERVER = "base-url"
+
+
+@dataclass(frozen=True)
+class Server:
+    """An OpenAI-compatible server and the models to ask there."""
+
+    base_url: str
+    models: Collection[str]
+    endpoint: str | None = None
+    key_env: str | None = None
 
 
 class Cluster:
     """Starts the services on free ports of this machine and stops them at the end.
 
-    `data` is their data folder; `gateway_arguments` are further ones, such as `--base-url URL`.
-    With `simulated` there is the model `sim`, and no configuration file beside it.
+    `data` is their data folder. `models` is the gateway's configuration file; or else a server and
+    the models to ask there, beside which there is the model `sim`.
     """
 
     def __init__(
@@ -51,10 +53,9 @@ class Cluster:
         data: _binary.PathLike,
         *,
         binary: _binary.PathLike | None = None,
-        gateway_arguments: Sequence[str] = (),
+        models: str | Server | None = None,
         workers: int = 1,
         places: int = 128,
-        simulated: bool = False,
     ) -> None:
         self._binary = _binary.find(binary)
         self._data = Path(data)
@@ -62,11 +63,10 @@ class Cluster:
         self._processes: list[_Service] = []
         self._guard: Guard | None = None
         try:
-            if simulated:
-                gateway_arguments = [*gateway_arguments, "--config", self._with_simulated()]
+            config = models if isinstance(models, str) else self._configured(models)
             gateway = self._start(
                 "gateway", "--listen", _ANY_PORT, "--http-listen", _ANY_PORT,
-                "--data", str(self._data), *gateway_arguments,
+                "--data", str(self._data), "--config", config,
             )  # fmt: skip
             self.gateway = gateway.address("agon gateway listening on ")
             self.http = gateway.address("agon gateway http listening on ")
@@ -125,11 +125,24 @@ class Cluster:
     ) -> None:
         self.close()
 
-    def _with_simulated(self) -> str:
-        """Start the simulated model and write the configuration that has it."""
+    def _configured(self, server: Server | None) -> str:
+        """Start the simulated model, and write the configuration that `agon run` would make."""
         url = self._start("sim-llm", "--listen", _ANY_PORT).address("agon sim-llm listening on ")
-        file = self._data / "simulated.toml"
-        file.write_text(_SIMULATED.format(url=url), encoding="utf-8")
+        simulated = {"kind": "openai", "base_url": f"{url}/v1", "endpoint": "this process"}
+        free = {"input_per_million_dollars": "0", "output_per_million_dollars": "0"}
+        providers: dict[str, Any] = {"simulated": simulated}
+        models: dict[str, Any] = {"sim": {"provider": "simulated", "model": "sim", "price": free}}
+        if server is not None:
+            keys = [{"env": server.key_env}] if server.key_env else None
+            providers[_SERVER] = {
+                "kind": "openai",
+                "base_url": server.base_url,
+                "endpoint": server.endpoint,
+                "keys": keys,
+            }
+            models |= {name: {"provider": _SERVER, "model": name} for name in server.models}
+        file = self._data / "gateway.toml"
+        file.write_text(_toml.document({"providers": providers, "models": models}), "utf-8")
         return str(file)
 
     def _start(self, role: str, *arguments: str) -> _Service:
@@ -146,7 +159,7 @@ class _Service:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=_binary.environment({"AGON_LOG": os.environ.get("AGON_LOG", "warn")}),
+            env={"AGON_LOG": "warn", **_binary.environment(alone=True)},
             start_new_session=True,
         )
         self._told: list[str] = []

@@ -44,6 +44,7 @@ def run(
     command: Sequence[str],
     *,
     progress: bool,
+    alone: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Ended:
     """Run a command to its end. Ctrl-C is passed on and waited for; a second one hurries it."""
@@ -53,37 +54,42 @@ def run(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=told.writer,
-        env=_binary.environment(),
+        env=_binary.environment(alone=alone),
         # A terminal sends Ctrl-C to its whole group, and the binary takes a second one for a
         # wish to hurry. So it gets the one that we send.
         start_new_session=True,
     )
-    told.begin()
     guard = Guard([process.pid])
     printed: list[bytes] = []
     assert process.stdout is not None
     reader = threading.Thread(
         target=lambda source: printed.append(source.read()), args=(process.stdout,), daemon=True
     )
+    told.begin()
     reader.start()
-    interrupted = False
-    stopped = False
+    interrupted = _wait(process, should_stop)
+    guard.release()
+    reader.join()
+    text = told.end()
+    return Ended(process.returncode, b"".join(printed).decode(errors="replace"), text, interrupted)
+
+
+def _wait(process: subprocess.Popen[bytes], should_stop: Callable[[], bool]) -> bool:
+    """Wait for the end. Returns whether Ctrl-C was passed on."""
+    interrupted = stopped = False
     while True:
         try:
-            if should_stop() and not stopped:
+            if not stopped and should_stop():
                 stopped = True
                 process.send_signal(signal.SIGINT)
             process.wait(timeout=0.2)
-            break
         except subprocess.TimeoutExpired:
             continue
         except KeyboardInterrupt:
             interrupted = True
             process.send_signal(signal.SIGINT)
-    guard.release()
-    reader.join()
-    text = told.end()
-    return Ended(process.returncode, b"".join(printed).decode(errors="replace"), text, interrupted)
+            continue
+        return interrupted
 
 
 class _Told:

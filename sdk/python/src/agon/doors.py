@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
+import queue
 import threading
 import time
 import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -30,6 +30,9 @@ _LONGEST_AGAIN_SECONDS = 5.0
 _SEATED = 65_536
 
 _KEPT_ERRORS = 20
+
+# An answer under way may have been paid for.
+_FINISH_SECONDS = 10.0
 
 _Key = tuple[str, int, int, str]
 
@@ -66,8 +69,7 @@ class Doors:
         threads: int = DEFAULT_THREADS,
         on_failure: Callable[[Ask, BaseException], None] | None = None,
     ) -> None:
-        token = token or os.environ.get("AGON_TOKEN") or None
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="agon-player")
+        self._pool = _Pool(threads)
         self._stopping = threading.Event()
         self._served = [
             _Door(door, player, Client(gateway, token), self, on_failure)
@@ -75,8 +77,6 @@ class Doors:
         ]
         self._gateway, self._token = gateway, token
         self._local = threading.local()
-        self._clients: list[Client] = []
-        self._lock = threading.Lock()
         for door in self._served:
             door.thread.start()
 
@@ -97,15 +97,16 @@ class Doors:
                 raise self.refusal
 
     def close(self) -> None:
-        """Take no more questions, finish those that are being answered, and let players go."""
+        """Take no more questions, finish those that are being answered, and let players go.
+
+        A player that takes longer than some seconds to finish is left to itself.
+        """
         if self._stopping.is_set():
             return
         self._stopping.set()
         for door in self._served:
             door.stop()
-        self._pool.shutdown(wait=True, cancel_futures=True)
-        for client in self._clients:
-            client.close()
+        self._pool.close(_FINISH_SECONDS)
         for door in self._served:
             door.seating.close()
 
@@ -125,8 +126,6 @@ class Doors:
         client: Client | None = getattr(self._local, "client", None)
         if client is None:
             client = self._local.client = Client(self._gateway, self._token)
-            with self._lock:
-                self._clients.append(client)
         return client
 
 
@@ -197,9 +196,7 @@ class _Door:
             self.report.asked += len(fresh)
         for key, data in fresh:
             ask = read_ask(self.name, data, received=received)
-            # Once the pool has been shut down, what is open stays open.
-            with contextlib.suppress(RuntimeError):
-                self._doors._pool.submit(self._answer, key, ask)
+            self._doors._pool.submit(partial(self._answer, key, ask))
 
     def _answer(self, key: _Key, ask: Ask) -> None:
         left = ask.time_left
@@ -250,6 +247,47 @@ class _Door:
                 self.report.errors.append("".join(traceback.format_exception(error)))
         if self._on_failure is not None:
             self._on_failure(ask, error)
+
+
+class _Pool:
+    """Threads that answer: daemons, so that a player that never returns cannot hold the process."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def submit(self, work: Callable[[], None]) -> None:
+        """Do it as soon as a thread is free; after `close`, never."""
+        with self._lock:
+            if self._closed:
+                return
+            if len(self._threads) < self._most:
+                name = f"agon-player-{len(self._threads)}"
+                thread = threading.Thread(target=self._run, name=name, daemon=True)
+                self._threads.append(thread)
+                thread.start()
+            self._work.put(work)
+
+    def close(self, patience_seconds: float) -> None:
+        """Begin nothing more, and wait for what has begun."""
+        with self._lock:
+            self._closed = True
+            for _ in self._threads:
+                self._work.put(None)
+        end = time.monotonic() + patience_seconds
+        for thread in self._threads:
+            thread.join(max(0.0, end - time.monotonic()))
+
+    def _run(self) -> None:
+        while True:
+            work = self._work.get()
+            if work is None:
+                return
+            if not self._closed:
+                work()
 
 
 class _Seating:
@@ -313,4 +351,5 @@ def serve(
         with agon.serve({"alice": MyPlayer}, "http://127.0.0.1:7711") as doors:
             doors.wait()
     """
+    token = token or os.environ.get("AGON_TOKEN") or None
     return Doors(players, gateway, token=token, threads=threads)

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, TypedDict
 
 from agon import _toml
 from agon._binary import PathLike
+from agon._cluster import Server
 from agon.errors import BadInput
 from agon.players import Playing, door_names
 
@@ -43,6 +44,8 @@ class Options(TypedDict, total=False):
     workers: int | None
     places: int | None
     new: bool
+    coordinator: str | None
+    gateway: str | None
 
 
 _PLAIN = {
@@ -56,6 +59,8 @@ _PLAIN = {
     "judged": "--judged",
     "data": "--data",
     "out": "--out",
+    "coordinator": "--coordinator",
+    "gateway": "--gateway",
 }
 
 # Options of the gateway and the workers, which are other processes when Python players play.
@@ -78,7 +83,7 @@ def experiment_arguments(
         raise TypeError(f"there is no option {', '.join(unknown)}")
     arguments = list(_arguments(options))
     if not in_cluster:
-        arguments += [*gateway_arguments(options), *_named(options, _OF_WORKERS)]
+        arguments += _named(options, {**_OF_GATEWAY, **_OF_WORKERS})
     if isinstance(experiment, Mapping):
         text = _toml.document(experiment)
     elif isinstance(experiment, str) and "\n" in experiment:
@@ -92,21 +97,33 @@ def experiment_arguments(
         yield [str(file), *arguments]
 
 
-def gateway_arguments(options: Options) -> list[str]:
-    """Give the arguments that say where models answer."""
-    return _named(options, _OF_GATEWAY)
-
-
-def has_configuration(options: Options) -> bool:
-    """Whether a file configures models: the one named, AGON_CONFIG, or that of the folder."""
+def models_of_cluster(options: Options) -> str | Server | None:
+    """Return where a cluster of our own asks models: a configuration file, or a server."""
     named = options.get("config") or os.environ.get("AGON_CONFIG")
-    return bool(named) or Path("agon.toml").is_file()
+    file = os.fspath(named) if named else "agon.toml"
+    has_file = named is not None or Path(file).is_file()
+    base_url = options.get("base_url")
+    if base_url is None:
+        return file if has_file else None
+    if has_file:
+        raise BadInput(f"with players written in Python, {file} must name the server, not base_url")
+    return Server(base_url, _models(options), options.get("endpoint"), options.get("key_env"))
 
 
 def python_players(options: Options) -> dict[str, Playing]:
     """Return the players that are not models, by their names in the experiment."""
     players = options.get("players") or {}
     return {name: player for name, player in players.items() if not isinstance(player, str)}
+
+
+def _models(options: Options) -> set[str]:
+    """Return the models that the options name, without the simulated one."""
+    models = options.get("models") or ()
+    named = {options.get("model"), *(models.split(",") if isinstance(models, str) else models)}
+    named |= {one for one in (options.get("players") or {}).values() if isinstance(one, str)}
+    settings = (options.get("set") or {}).items()
+    named |= {value for path, value in settings if path.rpartition(".")[2] == "model"}
+    return {model for model in named if isinstance(model, str)} - {"sim"}
 
 
 def _arguments(options: Options) -> Iterator[str]:
@@ -120,6 +137,11 @@ def _arguments(options: Options) -> Iterator[str]:
         if isinstance(player, str):
             yield from ("--player", f"{name}={player}")
     doors = door_names(python_players(options))
+    if doors and options.get("coordinator"):
+        raise BadInput(
+            "players written in Python are served to a cluster by agon.serve; the experiment names "
+            'them with model = "human/NAME" and agent = "person"'
+        )
     for name, door in doors.items():
         yield from ("--player", f"{name}=human/{door}")
         yield from _set(f"players.{name}.agent", "person")

@@ -14,8 +14,7 @@ from agon.experiments import (
     Experiment,
     Options,
     experiment_arguments,
-    gateway_arguments,
-    has_configuration,
+    models_of_cluster,
     python_players,
 )
 from agon.players import Ask, Playing, door_names
@@ -52,6 +51,8 @@ def run(
     workers: int | None = None,
     places: int | None = None,
     new: bool = False,
+    coordinator: str | None = None,
+    gateway: str | None = None,
     progress: bool | None = None,
     binary: PathLike | None = None,
 ) -> Run:
@@ -74,7 +75,7 @@ def run(
         config=config, players=players, deadline=deadline, stand_in=stand_in, set=set,
         repeats=repeats, seed=seed, name=name, max_cost=max_cost, templates=templates,
         records=records, judged=judged, data=data, out=out, workers=workers, places=places,
-        new=new,
+        new=new, coordinator=coordinator, gateway=gateway,
     )  # fmt: skip
     call = _Call(experiment, options, _binary.find(binary), _shows(progress))
     if python_players(options):
@@ -119,17 +120,19 @@ class _Call:
         cluster = Cluster(
             state,
             binary=self.binary,
-            gateway_arguments=gateway_arguments(self.options),
+            models=models_of_cluster(self.options),
             workers=self.options.get("workers") or 1,
             places=self.options.get("places") or 128,
-            simulated=not has_configuration(self.options),
         )
         with cluster, Doors(doors, cluster.http, threads=threads, on_failure=on_failure) as served:
             where = ["--coordinator", cluster.coordinator, "--gateway", cluster.gateway]
+            if self.options.get("data") is None:
+                where += ["--data", str(self.data)]
             with experiment_arguments(self.experiment, self.options, in_cluster=True) as arguments:
                 ended = _process.run(
                     self._command([*arguments, *where]),
                     progress=self.progress,
+                    alone=True,
                     should_stop=lambda: bool(failures or served.refusal or cluster.fault()),
                 )
             served.close()
@@ -139,9 +142,10 @@ class _Call:
             cluster.stop_workers()
             kept = self._pulled(cluster, served.reports)
             if not ended.interrupted:
-                self._raise_what_stopped(failures, served, fault, kept)
+                again = self._how_to_continue(fresh)
+                self._raise_what_stopped(failures, served, fault, kept, again)
             raise errors.Interrupted(
-                f"stopped: {_done(kept)}; every answer is kept in {state}. The same call continues",
+                f"{_done(kept)}; every answer is kept in {state}. {self._how_to_continue(fresh)}",
                 run=kept,
             )
 
@@ -151,20 +155,23 @@ class _Call:
         served: Doors,
         fault: str | None,
         kept: Run | None,
+        again: str,
     ) -> None:
         if failures:
             ask, error = failures[0]
             raise errors.PlayerFailed(
                 f"{ask.door} raised {type(error).__name__}: {error} when asked for a {ask.kind} at "
                 f"seat {ask.seat} of session {ask.session[:8]} ({ask.game}); without a stand_in "
-                f"nobody else can answer. {_done(kept)}; once the player is mended, the same call "
-                "continues",
+                f"nobody else can answer. {_done(kept)}. {again}",
                 run=kept,
             ) from error
         if served.refusal is not None:
             raise served.refusal
         if fault is not None:
             raise errors.Failed(f"{fault}; {_done(kept)}", run=kept)
+
+    def _how_to_continue(self, fresh: bool) -> str:
+        return f"The same call{' without fresh' if fresh else ''} continues"
 
     def _command(self, arguments: Sequence[str]) -> list[str]:
         quiet = [] if self.progress else ["--quiet"]
@@ -176,7 +183,7 @@ class _Call:
         if self.options.get("out") is not None:
             where += ["--out", str(self.folder)]
         try:
-            _binary.call(self.binary, ["results", "pull", self.name, *where])
+            _binary.call(self.binary, ["results", "pull", self.name, *where], alone=True)
         except errors.AgonError:
             return None
         return self._newest(reports)
