@@ -242,3 +242,91 @@ def test_a_service_that_dies_ends_the_run(binary, folder, guessing):
         agon.run(guessing(), players={"me": player})
     killer.join()
     assert ours(folder, binary) == []
+
+
+def test_interrupting_a_kernel_stops_the_binary(binary, folder, model_server):
+    from jupyter_client.manager import start_new_kernel
+
+    model_server.open.clear()
+    manager, client = start_new_kernel(cwd=str(folder))
+    try:
+        client.execute(f"""
+import agon
+agon.run("gamma-bench/leaderboard", model="m", base_url={model_server.url!r}, repeats=1)
+""")
+        eventually(lambda: model_server.requests > 3)
+        manager.interrupt_kernel()
+        model_server.open.set()
+        reply = client.get_shell_msg(timeout=60)["content"]
+        assert (reply["status"], reply["ename"]) == ("error", "Interrupted")
+        assert "Run the same command again to continue" in reply["evalue"]
+        assert ours(folder, binary) == []
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def test_a_terminal_shows_the_bar_and_ctrl_c_there_counts_once(binary, folder, model_server):
+    import pty
+
+    model_server.open.clear()
+    text = MODEL_RUN.replace("progress=True", "progress=None")
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(sys.executable, [sys.executable, "-c", text, model_server.url])
+    shown = ""
+
+    def read_until(wanted):
+        nonlocal shown
+        while wanted not in shown:
+            try:
+                some = os.read(terminal, 65_536).decode(errors="replace")
+            except OSError:
+                some = ""
+            assert some, f"{wanted!r} was not shown: {shown}"
+            shown += some
+
+    read_until("░░░")
+    eventually(lambda: model_server.requests > 3)
+    os.write(terminal, b"\x03")
+    read_until("stopping: recording")
+    model_server.open.set()
+    read_until("kept: interrupted")
+    read_until("agon.errors.Interrupted")
+    _, status = os.waitpid(child, 0)
+    os.close(terminal)
+    assert status != 0
+    assert "Ctrl-C again stops at once" in shown
+    assert ours(folder, binary) == []
+
+
+def test_a_second_ctrl_c_stops_at_once(binary, folder, model_server):
+    model_server.open.clear()
+    process = program(MODEL_RUN, model_server.url)
+    eventually(lambda: model_server.requests > 3)
+    os.killpg(process.pid, signal.SIGINT)
+    assert any(line.startswith("stopping: recording") for line in process.stderr)
+    os.killpg(process.pid, signal.SIGINT)
+    printed, _ = process.communicate(timeout=20)
+    assert process.returncode != 0
+    assert "kept: " in printed
+    assert ours(folder, binary) == []
+    assert not model_server.open.is_set()
+
+
+def test_two_runs_of_one_experiment_do_not_meet(guessing, binary, folder):
+    experiment = guessing(repeats=2, rounds=1)
+
+    def second(ask):
+        with pytest.raises(agon.MissingDependency, match="use"):
+            agon.run(experiment, players={"me": agon.PerSeat(Inner)})
+        return 4
+
+    class Inner(agon.Player):
+        name = "second"
+
+        def decide(self, ask):
+            return 5
+
+    run = agon.run(experiment, players={"me": second})
+    assert (run.outcome, run.players["second"].failed) == ("complete", 0)
