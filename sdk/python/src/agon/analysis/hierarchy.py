@@ -124,7 +124,7 @@ def fit_level_mixture(
 
     def components(precision: float) -> FloatArray:
         columns = [_cells(level_play(game, levels, precision)) for game in games]
-        return np.log(np.maximum(np.vstack(columns), _TINY))
+        return np.asarray(np.log(np.maximum(np.vstack(columns), _TINY)))
 
     names = [f"level {k}" for k in range(levels + 1)]
     bounds = (_PRECISIONS[0] / scale, _PRECISIONS[1] / scale)

@@ -1,7 +1,7 @@
 """Logit quantal response equilibrium, traced from uniform play (McKelvey, Palfrey 1995).
 
-In equilibrium every strategy is played with `p_ij = exp(lambda u_ij(p)) / sum_k exp(lambda u_ik(p))`
-(equation 8), where `u` is the expected payoff against the others' `p` and the precision lambda is
+In equilibrium player i plays strategy j with `p_ij = exp(lambda u_ij(p)) / sum_k exp(lambda
+u_ik(p))` (equation 8). `u` is the expected payoff against the others' `p`; the precision lambda is
 per unit of payoff: 0 is uniform play, and as lambda grows the principal branch tends to a Nash
 equilibrium. The branch is followed by its length, in logarithms of probabilities, so that it may
 turn back in lambda (Turocy 2005). At a bifurcation of a symmetric game it keeps its symmetry.
@@ -178,7 +178,7 @@ class LogitSystem:
         rows = self.jacobian(point[:-1], float(point[-1]) * scale)
         rows[:, -1] *= scale
         direction: FloatArray = np.linalg.svd(rows)[2][-1]
-        return direction if direction @ before > 0.0 else -direction
+        return direction if float(direction @ before) > 0.0 else np.asarray(-direction)
 
     def _correct(
         self, point: FloatArray, direction: FloatArray, scale: float, farthest: float

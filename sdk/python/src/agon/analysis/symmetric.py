@@ -143,7 +143,9 @@ def guess(numbers: Sequence[int], players: int = 10, ratio: float = 2.0 / 3.0) -
 
     def utilities(play: FloatArray) -> FloatArray:
         chances = (picks * (spectra(play) ** others @ weights)).sum(axis=0).real
-        return np.bincount(places, weights=chances, minlength=values.size)
+        gains = np.zeros(values.size)
+        np.add.at(gains, places, chances)
+        return gains
 
     def slopes(play: FloatArray) -> FloatArray:
         rest = others * spectra(play) ** (others - 1)
