@@ -26,7 +26,7 @@ def test_a_textarena_agent_plays(guessing):
     run = agon.run(guessing(), players={"me": TextArenaPlayer(agent)})
     mine = [move.action for record in run.records() for move in record.moves if move.seat == 0]
     assert mine == [12] * 9
-    assert set(run.players) == {"Always"}
+    assert set(run.seats().query("player == 'me'").model) == {"human/Always"}
     assert "Rules of every round" in agent.observations[-1]
     assert "Type a whole number from 0 to 100." in agent.observations[-1]
     assert run.verify().sessions == 3
@@ -76,7 +76,7 @@ def test_an_openspiel_bot_plays_a_matrix_game():
         by_seat = [[move.action for move in record.moves if move.seat == seat] for seat in (0, 1)]
         # The rule player's equilibrium is the dominant dish, too.
         assert by_seat[0] == by_seat[1]
-    assert set(run.players) == {"Dominant"}
+    assert set(run.seats().query("player == 'bot'").model) == {"human/Dominant"}
     assert run.verify().sessions == 4
 
 

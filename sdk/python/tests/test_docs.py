@@ -28,7 +28,7 @@ def test_the_player_of_the_page_plays():
     assert isinstance(run, agon.Run)
     assert run.outcome == "complete"
     assert {record.game for record in run.records()} == {"guess_two_thirds"}
-    report = run.players["TwoThirds"]
+    report = run.players["subject"]
     assert report.asked == report.answered > 0
     assert (report.late, report.failed, report.errors) == (0, 0, [])
 

@@ -30,7 +30,7 @@ def actions(run, seat=0):
 def test_a_player_plays_every_session(guessing):
     run = agon.run(guessing(repeats=40), players={"me": TwoThirds})
     assert (run.outcome, run.sessions_done) == ("complete", 40)
-    assert run.players == {"TwoThirds": agon.Report(asked=120, answered=120)}
+    assert run.players == {"me": agon.Report(asked=120, answered=120)}
     for record in run.records():
         targets = [event.facts["target"] for event in record.events
                    if event.event == "round_result"]  # fmt: skip
@@ -150,7 +150,7 @@ def test_per_seat_passes_arguments_on(guessing):
 
     run = agon.run(guessing(repeats=2), players={"me": agon.PerSeat(Fixed, 20, plus=2)})
     assert set(actions(run)) == {22}
-    assert set(run.players) == {"Fixed"}
+    assert set(run.players) == {"me"}
 
 
 class Watched(agon.Player):
@@ -184,7 +184,7 @@ def test_players_models_and_rules_sit_together(guessing):
     experiment["games"][0]["seats"] += ["third", "third"]
     players = {"me": TwoThirds, "other": "sim", "third": lambda ask: 0}
     run = agon.run(experiment, players=players)
-    assert set(run.players) == {"TwoThirds", "third"}
+    assert set(run.players) == {"me", "third"}
     assert run.players["third"].answered == 2 * 9
     kinds = Counter(run.seats().model.fillna("rule"))
     assert kinds == {"human/TwoThirds": 3, "sim": 6, "human/third": 6}
@@ -206,7 +206,8 @@ def test_two_players_of_one_name_are_refused(guessing):
         agon.run(experiment, players=players)
     shared = TwoThirds()
     run = agon.run(experiment, players={"me": shared, "other": shared})
-    assert run.players["TwoThirds"].answered == 3 * 9
+    assert run.players["me"] == run.players["other"]
+    assert run.players["me"].answered == 3 * 9
 
 
 def test_a_player_that_raises_ends_the_run_and_the_same_call_continues(guessing):
@@ -228,20 +229,24 @@ def test_a_player_that_raises_ends_the_run_and_the_same_call_continues(guessing)
     again = {(ask.session, ask.index) for ask in asked[before:]}
     # What was decided while the run was stopping may not have arrived.
     assert len(answered & again) <= 32
-    assert run.players["mine"].asked < 150
+    assert run.players["me"].asked < 150
     assert run.verify().sessions == 50
 
 
-def test_a_stand_in_answers_for_a_player_that_raises(guessing):
+def test_a_stand_in_answers_for_a_player_that_raises(guessing, caplog):
     def mine(ask):
         if ask.round == 1:
             raise RuntimeError("not today")
         return 10
 
     run = agon.run(guessing(), players={"me": mine}, deadline="2s", stand_in="equilibrium")
-    report = run.players["mine"]
+    report = run.players["me"]
     assert (report.asked, report.answered, report.failed) == (9, 6, 3)
     assert "RuntimeError: not today" in report.errors[0]
+    first, last = caplog.messages
+    assert "player mine raised when asked for a guess at seat 0" in first
+    assert "RuntimeError: not today" in caplog.text
+    assert last.endswith("asked 9 times, answered 6, 0 too late, raised 3")
     assert actions(run) == [10, 0, 10] * 3
     assert list(run.seats().query("player == 'me'").by_stand_in) == [1, 1, 1]
     assert run.verify().sessions == 3
@@ -260,7 +265,7 @@ def test_a_stand_in_answers_for_a_player_that_is_slow(guessing):
     stand_in = {"strategy": "specified", "answers": [77]}
     run = agon.run(guessing(repeats=2), players={"me": slow}, deadline="2s", stand_in=stand_in)
     assert actions(run) == [10, 77, 10] * 2
-    assert run.players["slow"].late == 2
+    assert run.players["me"].late == 2
     decisions = [decision for record in run.records() for decision in record.decisions]
     assert Counter(decision.finish_reason for decision in decisions) == {"stop": 4, "deadline": 2}
 
@@ -288,7 +293,7 @@ def test_finished_sessions_are_kept_unless_played_afresh(guessing):
     first = agon.run(guessing(), players={"me": Fixed})
     Fixed.number = 20
     second = agon.run(guessing(), players={"me": Fixed})
-    assert second.players["Fixed"].asked == 0
+    assert second.players["me"].asked == 0
     assert set(actions(second)) == {10}
     third = agon.run(guessing(), players={"me": Fixed}, fresh=True)
     assert set(actions(third)) == {20}
@@ -350,7 +355,7 @@ provider = "mine"
 model = "fixed"
 """)
     run = agon.run(guessing(), players={"me": TwoThirds, "other": "fixed"})
-    assert (run.outcome, run.players["TwoThirds"].answered) == ("complete", 9)
+    assert (run.outcome, run.players["me"].answered) == ("complete", 9)
     assert set(actions(run, seat=1)) == {5}
 
 
@@ -418,5 +423,5 @@ def test_a_player_that_never_returns_does_not_hold_the_process(guessing, monkeyp
         return 10
 
     run = agon.run(guessing(), players={"me": never}, deadline="1s", stand_in="equilibrium")
-    assert (run.outcome, run.players["never"].answered) == ("complete", 6)
+    assert (run.outcome, run.players["me"].answered) == ("complete", 6)
     assert run.verify().sessions == 3

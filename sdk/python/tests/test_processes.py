@@ -329,4 +329,4 @@ def test_two_runs_of_one_experiment_do_not_meet(guessing, binary, folder):
             return 5
 
     run = agon.run(experiment, players={"me": second})
-    assert (run.outcome, run.players["second"].failed) == ("complete", 0)
+    assert (run.outcome, run.players["me"].failed) == ("complete", 0)

@@ -109,6 +109,8 @@ def test_runs_are_kept_and_opened(guessing, folder):
 
 def test_what_is_not_there_is_not_opened(guessing):
     agon.run(guessing())
+    Path("guessing").mkdir()  # of the same name, and without results
+    assert agon.open("guessing").sessions_done == 3
     with pytest.raises(agon.BadInput, match="no results"):
         agon.open("nothing")
     with pytest.raises(agon.BadInput, match=r"no run 9 with results; its runs are 1"):

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from agon import _binary
+from agon import _binary, errors
 from agon._guard import Guard
 
 # What is kept of standard error: messages of the end are shorter, faults of a file included.
@@ -71,7 +71,9 @@ def run(
     guard.release()
     reader.join()
     text = told.end()
-    return Ended(process.returncode, b"".join(printed).decode(errors="replace"), text, interrupted)
+    # Before the binary listens to Ctrl-C it dies of it.
+    code = errors.INTERRUPTED if process.returncode == -signal.SIGINT else process.returncode
+    return Ended(code, b"".join(printed).decode(errors="replace"), text, interrupted)
 
 
 def _wait(process: subprocess.Popen[bytes], should_stop: Callable[[], bool]) -> bool:

@@ -35,8 +35,8 @@ def inline(value: Any) -> str:
         return "{ " + ", ".join(f"{_key(key)} = {inline(one)}" for key, one in pairs) + " }"
     if isinstance(value, Sequence):
         return "[" + ", ".join(inline(one) for one in value) + "]"
-    if hasattr(value, "item"):  # numbers of numpy
-        return inline(value.item())
+    if hasattr(value, "tolist"):  # numbers and arrays of numpy
+        return inline(value.tolist())
     raise BadInput(f"an experiment cannot hold {value!r}, a {type(value).__name__}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import queue
 import threading
@@ -34,6 +35,8 @@ _KEPT_ERRORS = 20
 # An answer under way may have been paid for.
 _FINISH_SECONDS = 10.0
 
+_LOG = logging.getLogger("agon")
+
 _Key = tuple[str, int, int, str]
 
 
@@ -50,14 +53,21 @@ class Report:
     answered: int = 0
     late: int = 0
     failed: int = 0
-    errors: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list, repr=False)
+
+    def in_words(self) -> str:
+        """Return the counts as a sentence's end."""
+        return (
+            f"asked {self.asked:,} times, answered {self.answered:,}, "
+            f"{self.late:,} too late, raised {self.failed:,}"
+        )
 
 
 class Doors:
     """Players at doors of one gateway, until `close`. Use `agon.serve` or `agon.run`.
 
-    `on_failure` is called with the ask when a player raised; the question stays open, for a
-    stand-in if there is one.
+    When a player raises, the question stays open, for a stand-in if there is one. `on_failure`
+    is called with it; unless that returns true, the log "agon" has the first traceback.
     """
 
     def __init__(
@@ -67,7 +77,7 @@ class Doors:
         *,
         token: str | None = None,
         threads: int = DEFAULT_THREADS,
-        on_failure: Callable[[Ask, BaseException], None] | None = None,
+        on_failure: Callable[[Ask, Exception], bool] | None = None,
     ) -> None:
         self._pool = _Pool(threads)
         self._stopping = threading.Event()
@@ -109,6 +119,8 @@ class Doors:
         self._pool.close(_FINISH_SECONDS)
         for door in self._served:
             door.seating.close()
+            if door.report.failed > 1 or door.report.late:
+                _LOG.warning("player %s at its end: %s", door.name, door.report.in_words())
 
     def __enter__(self) -> Doors:
         return self
@@ -138,7 +150,7 @@ class _Door:
         player: Playing,
         client: Client,
         doors: Doors,
-        on_failure: Callable[[Ask, BaseException], None] | None,
+        on_failure: Callable[[Ask, Exception], bool] | None,
     ) -> None:
         self.name = name
         self.report = Report()
@@ -243,10 +255,15 @@ class _Door:
             self._taken.discard(key)
             self._failed.add(key)
             self.report.failed += 1
+            is_first = self.report.failed == 1
             if len(self.report.errors) < _KEPT_ERRORS:
                 self.report.errors.append("".join(traceback.format_exception(error)))
-        if self._on_failure is not None:
-            self._on_failure(ask, error)
+        is_told = self._on_failure is not None and self._on_failure(ask, error)
+        if is_first and not is_told:
+            _LOG.warning(
+                "player %s raised when asked for a %s at seat %d of session %s; further errors are "
+                "counted", self.name, ask.kind, ask.seat, ask.session[:8], exc_info=error,
+            )  # fmt: skip
 
 
 class _Pool:

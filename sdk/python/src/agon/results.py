@@ -38,8 +38,8 @@ class Run:
     """A run, or a file of records.
 
     `folder` is the run's entry, which no later run changes, or the file. `account` is its
-    `run.json` (docs/runs.md), empty for a file. `players` has a report per Python player of
-    the call that played the run.
+    `run.json` (docs/runs.md), empty for a file. `players` has a report per Python player, by its
+    name in the experiment, if this call played the run.
     """
 
     def __init__(
@@ -183,17 +183,18 @@ def open(  # the name that users expect after `import agon`
     the one that the folder shows.
     """
     given = Path(path)
-    folder = given if given.exists() else data_folder(data) / "runs" / given
-    if (folder / "run.json").is_file() or folder.is_file():
-        return Run(folder, binary=binary)
-    entries = entries_of(folder)
-    number = run if run is not None else _shown(folder)
-    if number is not None and number in entries:
-        return Run(entries[number], binary=binary)
-    if entries:
-        have = ", ".join(str(entry) for entry in entries)
-        raise BadInput(f"{folder} has no run {number} with results; its runs are {have}")
-    raise BadInput(f"there are no results in {given}, nor in {folder}")
+    named = data_folder(data) / "runs" / given
+    for folder in (given, named):
+        if (folder / "run.json").is_file() or folder.is_file():
+            return Run(folder, binary=binary)
+        entries = entries_of(folder)
+        number = run if run is not None else _shown(folder)
+        if number in entries:
+            return Run(entries[number], binary=binary)
+        if entries:
+            have = ", ".join(str(entry) for entry in entries)
+            raise BadInput(f"{folder} has no run {number} with results; its runs are {have}")
+    raise BadInput(f"there are no results in {given}, nor in {named}")
 
 
 def entries_of(folder: Path) -> dict[int, Path]:

@@ -107,15 +107,17 @@ class _Call:
 
     def with_players(self, threads: int, *, fresh: bool) -> Run:
         playing = python_players(self.options)
-        doors = {door: playing[name] for name, door in door_names(playing).items()}
+        names = door_names(playing)
+        doors = {door: playing[name] for name, door in names.items()}
         state = self.data / "players" / self.name
         if fresh:
             _put_away(state)
-        failures: list[tuple[Ask, BaseException]] = []
+        failures: list[tuple[Ask, Exception]] = []
 
-        def on_failure(ask: Ask, error: BaseException) -> None:
+        def on_failure(ask: Ask, error: Exception) -> bool:
             if ask.stand_in is None:
                 failures.append((ask, error))
+            return ask.stand_in is None
 
         cluster = Cluster(
             state,
@@ -136,11 +138,12 @@ class _Call:
                     should_stop=lambda: bool(failures or served.refusal or cluster.fault()),
                 )
             served.close()
+            reports = {name: served.reports[door] for name, door in names.items()}
             if ended.code != errors.INTERRUPTED:
-                return self._concluded(ended, served.reports)
+                return self._concluded(ended, reports)
             fault = cluster.fault()
             cluster.stop_workers()
-            kept = self._pulled(cluster, served.reports)
+            kept = self._pulled(cluster, reports)
             if not ended.interrupted:
                 again = self._how_to_continue(fresh)
                 self._raise_what_stopped(failures, served, fault, kept, again)
@@ -151,7 +154,7 @@ class _Call:
 
     def _raise_what_stopped(
         self,
-        failures: Sequence[tuple[Ask, BaseException]],
+        failures: Sequence[tuple[Ask, Exception]],
         served: Doors,
         fault: str | None,
         kept: Run | None,
@@ -193,7 +196,8 @@ class _Call:
         if ended.code == 0 and played is not None:
             return played
         if ended.code == errors.INTERRUPTED:
-            raise errors.Interrupted(_binary.last_words(ended.told), run=played)
+            message = _binary.last_words(ended.told) or "stopped before anything was played"
+            raise errors.Interrupted(message, run=played)
         failure = _binary.failure(ended.code, ended.told)
         failure.run = played
         raise failure
