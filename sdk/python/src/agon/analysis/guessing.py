@@ -49,6 +49,9 @@ _REAL_STEPS = 1000
 _LEVELS = 21
 """Levels 0 to 20 of a hierarchy; a Poisson law of mean 8 has one part in ten thousand beyond."""
 
+_RARE = 1e-9
+"""Levels that together are rarer than this are left out, which saves time."""
+
 _MOST_TAU = 10.0
 
 _LEAST_PROBABILITY = 1e-300
@@ -90,7 +93,7 @@ class GuessingGame:
         ratio = self.ratio
         if self.players is not None:
             ratio = ratio * (self.players - 1) / (self.players - ratio)
-        return float(np.clip(ratio * mean, self.low, self.high))
+        return min(max(ratio * mean, self.low), self.high)
 
     def level_targets(self, levels: int) -> FloatArray:
         """Targets of levels 0 to `levels` when all others are believed one level below."""
@@ -101,11 +104,11 @@ class GuessingGame:
 
     def hierarchy_targets(self, tau: float, levels: int = _LEVELS) -> FloatArray:
         """Targets of levels 0 to `levels - 1` of the Poisson cognitive hierarchy."""
-        shares = poisson_shares(tau, levels)
+        shares = poisson_shares(tau, levels).tolist()
         targets = [(self.low + self.high) / 2.0]
         weight, weighted = shares[0], shares[0] * targets[0]
         for share in shares[1:]:
-            target = self.response(float(weighted / weight))
+            target = self.response(weighted / weight)
             targets.append(target)
             weight, weighted = weight + share, weighted + share * target
         return np.array(targets)
@@ -248,9 +251,11 @@ def fit_hierarchy(
     numbers, counts = game.cell(choices)
 
     def log_likelihood(tau: float, log_sigma: float) -> float:
-        targets = game.hierarchy_targets(tau)
+        shares = poisson_shares(tau, _LEVELS)
+        kept = max(int(np.searchsorted(np.cumsum(shares), 1.0 - _RARE)) + 1, 2)
+        targets = game.hierarchy_targets(tau, kept)
         logs = game.log_probabilities(numbers, targets[1:], float(np.exp(log_sigma)))
-        return mixture_log_likelihood(logs, counts, poisson_shares(tau, _LEVELS))
+        return mixture_log_likelihood(logs, counts, poisson_shares(tau, kept))
 
     sigmas = game._sigmas()
     log_sigmas = (float(np.log(sigmas[0])), float(np.log(sigmas[1])))
@@ -267,7 +272,7 @@ class TwoParameters:
         log_likelihood: LogLikelihood,
         taus: tuple[float, float],
         log_scales: tuple[float, float],
-        grid: tuple[int, int] = (31, 16),
+        grid: tuple[int, int] = (26, 12),
     ) -> None:
         self._grid = grid
         self._log_likelihood = log_likelihood
@@ -312,7 +317,7 @@ class TwoParameters:
 
 def _highest(function: OneParameter, bounds: tuple[float, float], near: float) -> float:
     """The highest value between bounds: by a grid, then between the neighbours of its best."""
-    points = np.unique(np.append(np.linspace(*bounds, 9), near))
+    points = np.unique(np.append(np.linspace(*bounds, 7), near))
     values = [function(float(point)) for point in points]
     place = int(np.argmax(values))
     low, high = points[max(place - 1, 0)], points[min(place + 1, points.size - 1)]
@@ -320,6 +325,6 @@ def _highest(function: OneParameter, bounds: tuple[float, float], near: float) -
         lambda point: -function(float(point)),
         bounds=(low, high),
         method="bounded",
-        options={"xatol": 1e-4 * (bounds[1] - bounds[0])},
+        options={"xatol": 5e-4 * (bounds[1] - bounds[0])},
     )
     return max(-float(outcome.fun), values[place])

@@ -180,4 +180,4 @@ def _checked(data: Counts | Sequence[Counts]) -> tuple[list[NormalForm], FloatAr
 
 def _cells(play: Sequence[Mixed]) -> FloatArray:
     """Probabilities of all strategies of all players (rows) by level (columns)."""
-    return np.array([np.concatenate(list(level)) for level in play]).T
+    return np.asarray(np.array([np.concatenate(list(level)) for level in play]).T)

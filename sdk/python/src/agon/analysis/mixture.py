@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from agon.analysis.likelihood import profile_interval
 from agon.analysis.optimise import minimize
@@ -180,5 +180,10 @@ def _with_share(shares: FloatArray, place: int, value: float) -> FloatArray:
 
 def poisson_shares(mean: float, levels: int) -> FloatArray:
     """Poisson frequencies of levels 0 to `levels - 1`, scaled to sum to 1."""
-    shares = stats.poisson.pmf(np.arange(levels), mean)
+    if mean <= 0.0:
+        return np.asarray(np.eye(levels)[0])
+    counts = np.arange(levels)
+    # Scaled by the largest term, so that no factorial overflows.
+    logs = counts * np.log(mean) - special.gammaln(counts + 1.0)
+    shares = np.exp(logs - logs.max())
     return np.asarray(shares / shares.sum(), dtype=np.float64)

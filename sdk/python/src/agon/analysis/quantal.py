@@ -217,7 +217,7 @@ def _numeric_slopes(
             move[place] = _DIFFERENCE
             difference = utilities(play + move) - utilities(play - move)
             columns.append(difference / (2.0 * _DIFFERENCE))
-        return np.array(columns).T
+        return np.asarray(np.array(columns).T)
 
     return slopes
 
@@ -343,8 +343,10 @@ def fit_quantal(
 
 def _grid(branches: Sequence[Branch], top: float) -> FloatArray:
     precisions = np.concatenate([branch.precisions for branch in branches])
-    inside = np.unique(np.clip(precisions, 0.0, top))
-    return inside if inside.size <= 400 else np.quantile(inside, np.linspace(0.0, 1.0, 400))
+    inside: FloatArray = np.unique(np.clip(precisions, 0.0, top))
+    if inside.size <= 400:
+        return inside
+    return np.asarray(np.quantile(inside, np.linspace(0.0, 1.0, 400)))
 
 
 def _log_likelihood(counts: FloatArray, play: FloatArray) -> float:

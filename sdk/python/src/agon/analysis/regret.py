@@ -122,10 +122,8 @@ class RegretTable(Result):
 
     def figure(self) -> Figure:
         """Gaps with intervals."""
-        estimates = [
-            Estimate(str(row.player), float(row.gap), float(row.low), float(row.high))
-            for row in self.rows.itertuples()
-        ]
+        columns = [self.rows[name].tolist() for name in ("player", "gap", "low", "high")]
+        estimates = [Estimate(*row) for row in zip(*columns, strict=True)]
         return estimates_figure(estimates, "Best-response gap", "payoff per round")
 
 
