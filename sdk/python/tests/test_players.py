@@ -253,13 +253,11 @@ def test_a_stand_in_answers_for_a_player_that_raises(guessing, caplog):
 
 
 def test_a_stand_in_answers_for_a_player_that_is_slow(guessing):
-    release = threading.Event()
+    both_are_over = threading.Barrier(4)  # two late answers and two questions after them
 
     def slow(ask):
-        if ask.round == 1:
-            release.wait(20)
-        if ask.round == 2:
-            release.set()
+        if ask.round >= 1:
+            both_are_over.wait(20)
         return 10
 
     stand_in = {"strategy": "specified", "answers": [77]}

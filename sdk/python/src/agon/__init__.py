@@ -35,7 +35,7 @@ from agon.errors import (
     Paused,
     PlayerFailed,
 )
-from agon.players import Answer, Ask, PerSeat, Player
+from agon.players import Answer, Ask, PerSeat, Player, Playing
 from agon.records import Record
 from agon.results import Run, Verified, open
 from agon.running import run
@@ -60,6 +60,7 @@ __all__ = [
     "Plan",
     "Player",
     "PlayerFailed",
+    "Playing",
     "Preset",
     "Record",
     "Report",

@@ -77,21 +77,26 @@ def run(
 
 
 def _wait(process: subprocess.Popen[bytes], should_stop: Callable[[], bool]) -> bool:
-    """Wait for the end. Returns whether Ctrl-C was passed on."""
-    interrupted = stopped = False
+    """Wait for the end, and pass Ctrl-C on. Returns whether there was any."""
+    interrupted = False
     while True:
         try:
-            if not stopped and should_stop():
-                stopped = True
-                process.send_signal(signal.SIGINT)
-            process.wait(timeout=0.2)
-        except subprocess.TimeoutExpired:
-            continue
+            _wait_quietly(process, should_stop)
         except KeyboardInterrupt:
             interrupted = True
             process.send_signal(signal.SIGINT)
-            continue
-        return interrupted
+        else:
+            return interrupted
+
+
+def _wait_quietly(process: subprocess.Popen[bytes], should_stop: Callable[[], bool]) -> None:
+    stopped = False
+    while process.poll() is None:
+        if not stopped and should_stop():
+            stopped = True
+            process.send_signal(signal.SIGINT)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=0.2)
 
 
 class _Told:
