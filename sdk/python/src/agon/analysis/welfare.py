@@ -29,7 +29,8 @@ from agon.analysis.results import (
 def efficiency(welfare: float, optimum: float, worst: float = 0.0) -> float:
     """Share of what can be gained that was gained: `(W - worst) / (optimum - worst)`.
 
-    `worst` is the welfare that counts as nothing gained, such as that of an equilibrium. NaN unless the optimum is above it. Negative where welfare is below `worst`.
+    `worst` is the welfare that counts as nothing gained, such as that of an equilibrium. NaN
+    unless the optimum is above it. Negative where welfare is below `worst`.
     """
     if not optimum > worst:
         return float("nan")
