@@ -1,9 +1,12 @@
 """Level-k and cognitive hierarchy models of guessing games."""
 
+import os
+import shutil
+
 import numpy as np
 import pytest
 
-from agon.analysis.guessing import GuessingGame, fit_hierarchy, fit_levels
+from agon.analysis.guessing import GuessingGame, choices_of, fit_hierarchy, fit_levels
 from agon.analysis.mixture import poisson_shares
 
 
@@ -108,3 +111,48 @@ def test_the_table_names_levels_with_their_targets():
 def test_choices_outside_the_range_are_refused():
     with pytest.raises(ValueError, match="from 0"):
         fit_levels([101.0])
+
+
+def test_choices_come_from_the_first_round_of_the_export():
+    actions = {
+        "turn": [1, 1, 2, 1],
+        "player": ["m", "m", "m", "x"],
+        "number": [33, None, 20, 50],
+        "forfeited": [False, True, False, False],
+    }
+    assert choices_of(actions, "m").tolist() == [33.0]
+    assert choices_of(actions).tolist() == [33.0, 50.0]
+
+
+def test_the_game_is_that_of_recorded_parameters():
+    game = GuessingGame.of({"ratio": 0.8, "min": 1, "max": 100, "players": 5})
+    assert game.response(50.0) == pytest.approx(0.8 * 4 * 50 / (5 - 0.8))
+    assert (
+        GuessingGame.of({"ratio": 0.8, "min": 1, "max": 100, "players": 5}, False).players is None
+    )
+
+
+def test_level_k_rule_players_are_recognised(tmp_path):
+    binary = shutil.which(os.environ.get("AGON_BINARY", "agon"))
+    if binary is None:
+        pytest.skip("there is no agon binary")
+    import agon
+
+    experiment = {
+        "name": "levels",
+        "repeats": 3,
+        "players": {
+            "one": {"kind": "rule", "strategy": "level_k", "k": 1},
+            "two": {"kind": "rule", "strategy": "level_k", "k": 2},
+        },
+        "games": [
+            {
+                "game": "guess_two_thirds",
+                "params": {"rounds": 1},
+                "seats": [{"player": "one", "count": 6}, {"player": "two", "count": 4}],
+            }
+        ],
+    }
+    run = agon.run(experiment, data=tmp_path, progress=False)
+    fit = fit_levels(choices_of(run.actions()))
+    assert [share.value for share in fit.shares] == pytest.approx([0, 0.6, 0.4, 0], abs=1e-3)

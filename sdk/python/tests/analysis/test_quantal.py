@@ -190,3 +190,8 @@ def test_a_symmetric_equilibrium_is_that_of_the_normal_form():
     matrix = [[guess_payoffs([a, b])[0] for b in (0, 25, 50, 100)] for a in (0, 25, 50, 100)]
     (found,) = quantal_response(game, 3.0)
     assert found == pytest.approx(quantal_response(NormalForm.symmetric(matrix), 3.0)[0], abs=1e-8)
+
+
+def test_numbers_are_taken_for_the_nearest_action():
+    game = symmetric.guess([0, 25, 50], players=3)
+    assert Counts.of_numbers(game, [0, 3, 30, 49, 100]).counts[0].tolist() == [2, 1, 2]

@@ -20,9 +20,9 @@ sessions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -33,11 +33,14 @@ from agon.analysis.mixture import MixtureProblem, mixture_log_likelihood, poisso
 from agon.analysis.optimise import minimize, minimize_scalar
 from agon.analysis.results import (
     LEVEL,
+    Columns,
     Estimate,
     FloatArray,
     Result,
+    column,
     estimates_figure,
     estimates_frame,
+    number_column,
 )
 
 if TYPE_CHECKING:
@@ -75,6 +78,15 @@ class GuessingGame:
     high: float = 100.0
     step: float | None = 1.0
     players: int | None = None
+
+    @staticmethod
+    def of(params: Mapping[str, Any], own_influence: bool = True) -> GuessingGame:
+        """The game of a record's parameters: `guess_two_thirds` or `guess_to_survive`.
+
+        `own_influence`: whether players take their own number's influence on the mean into account.
+        """
+        players = int(params["players"]) if own_influence else None
+        return GuessingGame(params["ratio"], params["min"], params["max"], 1.0, players)
 
     def __post_init__(self) -> None:
         if not self.high > self.low:
@@ -262,6 +274,18 @@ def fit_hierarchy(
     surface = TwoParameters(log_likelihood, (0.0, _MOST_TAU), log_sigmas)
     tau, noise, best = surface.fit(("tau", "sigma"), level)
     return HierarchyFit(tau, noise, best, int(counts.sum()))
+
+
+def choices_of(actions: Columns, player: str | None = None, turn: int = 1) -> FloatArray:
+    """Numbers that were chosen in a round, from the exported table `actions` of one game.
+
+    `turn`: the round; first rounds of different sessions are independent. `player`: only those of
+    seats of this name. Forfeited asks are left out.
+    """
+    wanted = (column(actions, "turn") == turn) & ~column(actions, "forfeited").astype(bool)
+    if player is not None:
+        wanted &= column(actions, "player") == player
+    return np.asarray(number_column(actions, "number")[wanted])
 
 
 class TwoParameters:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from agon.analysis.optimise import brentq
-from agon.analysis.results import LEVEL, FloatArray, IntArray
+from agon.analysis.results import LEVEL, Estimate, FloatArray, IntArray
 
 _ROOT_TOLERANCE = 1e-3
 """Precision of an end, as a share of its distance from the estimate."""
@@ -76,6 +76,36 @@ def cluster_weights(clusters: IntArray, draws: int, generator: np.random.Generat
     count = int(clusters.max()) + 1
     drawn = generator.multinomial(count, np.full(count, 1.0 / count), size=draws)
     return drawn[:, clusters].astype(np.float64)
+
+
+def cluster_bootstrap(
+    fit: Callable[[IntArray], Sequence[Estimate]],
+    clusters: Sequence[Hashable],
+    draws: int = 200,
+    seed: int = 1,
+    level: float = LEVEL,
+) -> list[Estimate]:
+    """Estimates of any fit with intervals over resampled sessions.
+
+    `fit` takes places of observations, with repetitions, and returns estimates: such as
+    `lambda places: fit_levels(choices[places]).shares`. `clusters` says for each observation what
+    is independent of others. Use it where profile intervals would be too narrow, because choices of
+    one session depend on each other.
+    """
+    index = cluster_index(clusters)
+    generator = np.random.default_rng(seed)
+    members = [np.flatnonzero(index == cluster) for cluster in range(int(index.max()) + 1)]
+    drawn = []
+    for _ in range(draws):
+        taken = generator.integers(len(members), size=len(members))
+        places = np.concatenate([members[cluster] for cluster in taken])
+        drawn.append([estimate.value for estimate in fit(places)])
+    ends = [percentile_interval(values, level) for values in np.array(drawn).T]
+    best = fit(np.arange(index.size))
+    return [
+        Estimate(estimate.name, estimate.value, *end)
+        for estimate, end in zip(best, ends, strict=True)
+    ]
 
 
 def percentile_interval(draws: FloatArray, level: float = LEVEL) -> tuple[float, float]:

@@ -273,6 +273,14 @@ class Counts:
             raise ValueError("there is no choice")
         return Counts(game, arrays)
 
+    @staticmethod
+    def of_numbers(game: SymmetricGame, choices: Sequence[float] | FloatArray) -> Counts:
+        """Counts of numbers, each taken for the nearest action of a game of few numbers."""
+        actions = np.array([float(name) for name in game.names])
+        said = np.asarray(choices, dtype=np.float64)
+        nearest = np.abs(said[:, None] - actions).argmin(axis=1)
+        return Counts.of(game, np.bincount(nearest, minlength=game.size).astype(np.float64))
+
 
 def quantal_response(game: NormalForm | SymmetricGame, precision: float) -> list[FloatArray]:
     """The equilibrium of the principal branch at a precision (per unit of payoff).
