@@ -15,13 +15,14 @@ tools=$folder/tools
 "$tools/bin/python" -m pip install --quiet --disable-pip-version-check \
     --editable "$project[test,textarena,openspiel]"
 export PATH=$tools/bin:$PATH AGON_BINARY=$binary
+export MYPY_CACHE_DIR=$folder/mypy
 unset AGON_DATA AGON_CONFIG AGON_TOKEN AGON_TOKEN_FILE
 
 cd "$project"
 echo "style and types"
 ruff check --no-cache .
 ruff format --no-cache --check .
-mypy --cache-dir "$folder/mypy"
+mypy
 
 echo "tests"
 pytest -p no:cacheprovider --basetemp "$folder/tests" | tee "$folder/pytest.log"
