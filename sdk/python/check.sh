@@ -12,7 +12,7 @@ folder=$(realpath -m "${2:-$project/../../target/python-sdk}")
 mkdir -p "$folder"
 tools=$folder/tools
 [ -x "$tools/bin/python" ] || "${PYTHON:-python3}" -m venv "$tools"
-"$tools/bin/python" -m pip install --quiet --disable-pip-version-check \
+"$tools/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check \
     --editable "$project[test,textarena,openspiel]"
 export PATH=$tools/bin:$PATH AGON_BINARY=$binary
 export MYPY_CACHE_DIR=$folder/mypy
@@ -25,7 +25,7 @@ ruff format --no-cache --check .
 mypy
 
 echo "tests"
-pytest -p no:cacheprovider --basetemp "$folder/tests" | tee "$folder/pytest.log"
+pytest -n 2 -p no:cacheprovider --basetemp "$folder/tests" | tee "$folder/pytest.log"
 
 echo "wheel and notebook"
 rm -rf "$folder/wheel" "$folder/fresh" "$folder/notebook"
@@ -33,7 +33,7 @@ AGON_BINARY_FOR_WHEEL=$binary python -m build --wheel --no-isolation -o "$folder
     || { cat "$folder/build.log"; exit 1; }
 python -m venv "$folder/fresh"
 wheel=$(echo "$folder"/wheel/*.whl)
-"$folder/fresh/bin/python" -m pip install --quiet --disable-pip-version-check "$wheel[notebook]" nbclient
+"$folder/fresh/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check "$wheel[notebook]" nbclient
 mkdir "$folder/notebook"
 cp notebooks/first_steps.ipynb "$folder/notebook"
 # The kernel finds the binary in the wheel and nowhere else.
