@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agon.analysis.likelihood import cluster_bootstrap, percentile_interval, profile_interval
+from agon.analysis.likelihood import (
+    cluster_bootstrap,
+    expanded_level,
+    percentile_interval,
+    profile_interval,
+)
 from agon.analysis.results import Estimate
 
 
@@ -47,3 +52,14 @@ def test_clusters_are_resampled_whole():
 def test_undefined_draws_are_left_out():
     draws = np.array([np.nan, *np.linspace(0.0, 1.0, 101)])
     assert percentile_interval(draws) == pytest.approx((0.025, 0.975))
+
+
+def test_expanded_percentiles_of_a_mean_are_students_interval():
+    # The bootstrap mean of n values spreads by s sqrt((n - 1) / n) / sqrt(n), nearly normally.
+    values = np.random.default_rng(2).normal(size=12)
+    spread = values.std(ddof=0) / np.sqrt(12)
+    level = expanded_level(12)
+    found = stats.norm.interval(level, loc=values.mean(), scale=spread)
+    expected = stats.t.interval(0.95, 11, loc=values.mean(), scale=stats.sem(values))
+    assert found == pytest.approx(expected)
+    assert expanded_level(10**7) == pytest.approx(0.95, abs=1e-5)

@@ -69,6 +69,20 @@ def test_truth_is_a_best_reply_in_second_price_auctions():
     assert frame.loc["eq", "gap"] == 0.0
 
 
+def test_sessions_of_a_series_are_one_unit():
+    record = next(r for r in RECORDS if r["spec"]["game"] == "el_farol")
+    series = []
+    for place in range(3):
+        luck = {**record["spec"]["luck"], **({"place": place} if place else {})}
+        spec = {**record["spec"], "luck": luck}
+        series.append({**record, "session": f"s{place}", "spec": spec})
+    other = {**record["spec"], "luck": {"seed": 99, "repeat": 0}}
+    series.append({**record, "session": "other", "spec": other})
+    table = regret_table(series)
+    assert set(table.frame()["units"]) == {2}
+    assert table.rounds["session"].nunique() == 4
+
+
 def test_intervals_rest_on_sessions():
     from scipy import stats
 

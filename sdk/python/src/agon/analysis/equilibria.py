@@ -48,7 +48,7 @@ class Equilibria(Result):
     found: tuple[Equilibrium, ...]
     method: str
     is_complete: bool
-    """Whether the method finds all extreme equilibria (of two players), or all pure ones."""
+    """Whether the method finds all extreme equilibria, as it does for two players."""
 
     def frame(self) -> pd.DataFrame:
         """A row per equilibrium, player and strategy of positive probability."""
@@ -125,7 +125,7 @@ def as_equilibria(game: NormalForm) -> Equilibria:
         )
         for profile in pure_equilibria(game)
     )
-    return Equilibria(game, found, "pure profiles", True)
+    return Equilibria(game, found, "pure profiles only", False)
 
 
 def dominated(game: NormalForm, player: int, strict: bool = True, mixed: bool = True) -> list[int]:

@@ -100,12 +100,26 @@ def cluster_bootstrap(
         taken = generator.integers(len(members), size=len(members))
         places = np.concatenate([members[cluster] for cluster in taken])
         drawn.append([estimate.value for estimate in fit(places)])
-    ends = [percentile_interval(values, level) for values in np.array(drawn).T]
+    expanded = expanded_level(len(members), level)
+    ends = [percentile_interval(values, expanded) for values in np.array(drawn).T]
     best = fit(np.arange(index.size))
     return [
         Estimate(estimate.name, estimate.value, *end)
         for estimate, end in zip(best, ends, strict=True)
     ]
+
+
+def expanded_level(units: int, level: float = LEVEL) -> float:
+    """The level at which percentiles of a bootstrap of so many units hold `level` better.
+
+    Bootstrap distributions are too narrow by `sqrt((n - 1) / n)`, and the percentiles take the
+    normal quantile where Student's is due. Both are put right in the probability of the tails
+    (Hesterberg 2015, expanded percentiles): 0.962 instead of 0.95 for 30 units.
+    """
+    if units < 2:
+        return level
+    quantile = stats.t.ppf((1.0 + level) / 2.0, units - 1) * np.sqrt(units / (units - 1))
+    return float(2.0 * stats.norm.cdf(quantile) - 1.0)
 
 
 def percentile_interval(draws: FloatArray, level: float = LEVEL) -> tuple[float, float]:

@@ -26,6 +26,7 @@ from agon.analysis.results import (
     Result,
     estimates_figure,
 )
+from agon.analysis.units import unit_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -106,13 +107,13 @@ class RegretTable(Result):
 
     rows: pd.DataFrame
     rounds: pd.DataFrame
-    """One row per round and seat: `session`, `round`, `seat`, `player`, `payoff`, `gap`."""
+    """One row per round and seat: `session`, `unit`, `round`, `seat`, `player`, `payoff`, `gap`."""
 
     def frame(self) -> pd.DataFrame:
         """A row per player.
 
         `payoff` and `gap` are means of a round, `low` and `high` the interval of the gap over
-        sessions, `best_replies` the share of rounds without a gap.
+        sessions or series (`units`), `best_replies` the share of rounds without a gap.
         """
         return self.rows
 
@@ -130,18 +131,23 @@ class RegretTable(Result):
 def regret_table(records: Iterable[Any], level: float = LEVEL) -> RegretTable:
     """Gaps of every round of session records, by player.
 
-    Sessions are the independent units: intervals are Student's t over means of sessions.
+    Sessions, or series, are the independent units: intervals are Student's t over their means.
     """
-    rows = [row for record in records for played in rounds_of(record) for row in _gaps(played)]
+    rows = [
+        row
+        for record in records
+        for played in rounds_of(record)
+        for row in _gaps(played, unit_of(record))
+    ]
     rounds = pd.DataFrame(rows)
     table = []
     for player, own in rounds.groupby("player", sort=True):
-        means = own.groupby("session")["gap"].mean().to_numpy(dtype=np.float64)
+        means = own.groupby("unit")["gap"].mean().to_numpy(dtype=np.float64)
         low, high = mean_interval(means, level)
         table.append(
             {
                 "player": player,
-                "sessions": means.size,
+                "units": means.size,
                 "rounds": len(own),
                 "payoff": own["payoff"].mean(),
                 "gap": means.mean(),
@@ -162,11 +168,12 @@ def mean_interval(values: FloatArray, level: float = LEVEL) -> tuple[float, floa
     return float(values.mean()) - half, float(values.mean()) + half
 
 
-def _gaps(played: Round) -> list[dict[str, object]]:
+def _gaps(played: Round, unit: str) -> list[dict[str, object]]:
     gaps = best_response_gaps(played.payoff, played.actions, played.options)
     return [
         {
             "session": played.session,
+            "unit": unit,
             "round": played.number,
             "seat": seat,
             "player": player,

@@ -10,8 +10,8 @@ rounds, so that
 is maximised over the shares phi and beta by expectation maximisation. beta is above 1/2: below it,
 a strategy would mean its opposite.
 
-Intervals are percentiles of a bootstrap of whole sessions, since players of one session meet and
-so depend on each other.
+Intervals are expanded percentiles of a bootstrap of whole sessions, since players of one session
+meet and so depend on each other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from agon.analysis.likelihood import cluster_index, cluster_weights, percentile_interval
+from agon.analysis.likelihood import (
+    cluster_index,
+    cluster_weights,
+    expanded_level,
+    percentile_interval,
+)
 from agon.analysis.repeated import LIBRARY, History, Strategy, histories_of
 from agon.analysis.results import (
     LEVEL,
@@ -33,6 +38,7 @@ from agon.analysis.results import (
     estimates_figure,
     estimates_frame,
 )
+from agon.analysis.units import unit_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -90,8 +96,7 @@ def plays_of(records: Sequence[Any], player: str | None = None) -> list[Play]:
     plays = []
     for record in records:
         data: Mapping[str, Any] = getattr(record, "data", record)
-        carried = data.get("carried")
-        cluster = carried["from"] if carried else data["session"]
+        cluster = unit_of(record)
         for seat, history in histories_of(record).items():
             if player is None or data["spec"]["seats"][seat]["name"] == player:
                 plays.append(Play((data["session"], seat), cluster, (history,)))
@@ -131,7 +136,8 @@ def fit_strategies(
                 np.concatenate([one[1] for one in drawn])[:, None],
             ]
         )
-        ends = [percentile_interval(column, level) for column in everything.T]
+        expanded = expanded_level(count, level)
+        ends = [percentile_interval(column, expanded) for column in everything.T]
     names = list(library)
     estimates = [
         Estimate(name, float(share), *end)
