@@ -1,5 +1,7 @@
 """Empirical games, equilibria, dominance and best replies."""
 
+import os
+import shutil
 import sys
 
 import numpy as np
@@ -94,6 +96,38 @@ def test_settings_are_not_pooled_silently():
     )
     with pytest.raises(ValueError, match="2 settings"):
         payoff_table(TABLE, sessions)
+    assert payoff_table(TABLE, sessions, pool_settings=True).missing == []
+    sessions["setting"] = ['{"seats[0]":"a"}', '{"seats[0]":"b"}', "{}", "{}"]
+    assert payoff_table(TABLE, sessions).missing == []
+
+
+def test_a_game_is_measured_from_a_run(tmp_path):
+    if shutil.which(os.environ.get("AGON_BINARY", "agon")) is None:
+        pytest.skip("there is no agon binary")
+    import agon
+
+    experiment = {
+        "name": "diners",
+        "repeats": 2,
+        "players": {
+            "cheap": {"kind": "rule", "strategy": "cheap"},
+            "costly": {"kind": "rule", "strategy": "costly"},
+        },
+        "grid": {"seats[0]": ["cheap", "costly"], "seats[1]": ["cheap", "costly"]},
+        "games": [
+            {
+                "game": "diners_dilemma",
+                "params": {"rounds": 4, "costly_utility": 18},
+                "seats": ["cheap", "cheap"],
+            }
+        ],
+    }
+    run = agon.run(experiment, data=tmp_path, progress=False)
+    game = payoff_table(run.seats(), run.sessions())
+    # Cheap: 15 less half of the bill; costly: 18 less half of the bill; four rounds.
+    assert game.matrix() == pytest.approx(4 * np.array([[5.0, 0.0], [3.0, -2.0]]))
+    # Half of the dearer dish's 10 exceeds its 3 of utility: with two diners cheap is dominant.
+    assert undominated(game.normal_form()) == ((0,), (0,))
 
 
 def test_frames_of_polars_and_dictionaries_do_as_well():

@@ -10,6 +10,7 @@ session played is a missing cell: it is shown, and analyses that need it say so.
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -202,13 +203,15 @@ def payoff_table(
     symmetric: bool = True,
     players: Sequence[str] | None = None,
     keep_forfeited: bool = False,
+    pool_settings: bool = False,
 ) -> EmpiricalGame:
     """The empirical game of exported sessions of one game and setting.
 
     `seats`: table with `session`, `seat`, `player` and `payoff`. `sessions`: table with `session`
-    and `cluster`, so that sessions of a series count as one unit. `players`: names in the order of
-    the game; others are refused. Sessions with a seat that mostly forfeited are left out unless
-    `keep_forfeited`.
+    and `cluster`, so that sessions of a series count as one unit; with `setting`, several settings
+    are refused unless `pool_settings`, apart from those that only seat other players. `players`:
+    names in the order of the game; others are refused. Sessions with a seat that mostly forfeited
+    are left out unless `keep_forfeited`.
     """
     frame = pd.DataFrame(
         {
@@ -227,7 +230,8 @@ def payoff_table(
     if sessions is not None:
         names = column(sessions, "session"), column(sessions, "cluster")
         clusters = dict(zip(*names, strict=True))
-        _check_setting(sessions, set(frame["session"]))
+        if not pool_settings:
+            _check_setting(sessions, set(frame["session"]))
     found = sorted(set(frame["player"]))
     order = tuple(players) if players is not None else tuple(found)
     if not set(found) <= set(order):
@@ -264,16 +268,21 @@ def payoff_table(
 
 
 def _check_setting(sessions: Columns, wanted: set[Any]) -> None:
+    """Refuses sessions that differ in more than who sits where."""
     if not has_column(sessions, "setting"):
         return
     pairs = zip(column(sessions, "session"), column(sessions, "setting"), strict=True)
-    settings = {setting for session, setting in pairs if session in wanted}
+    settings = {_without_seats(setting) for session, setting in pairs if session in wanted}
     if len(settings) > 1:
         raise ValueError(
             f"sessions of {len(settings)} settings are in the table, such as "
-            f"{' and '.join(sorted(map(str, settings))[:2])}: take one, or leave `sessions` out to "
-            "take them together"
+            f"{' and '.join(sorted(settings)[:2])}: take one, or pool_settings=True"
         )
+
+
+def _without_seats(setting: str) -> str:
+    axes = json.loads(setting)
+    return json.dumps({axis: axes[axis] for axis in sorted(axes) if not axis.startswith("seats")})
 
 
 @dataclass(frozen=True)
