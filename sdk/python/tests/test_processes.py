@@ -258,10 +258,14 @@ def test_interrupting_a_kernel_stops_the_binary(binary, folder, model_server):
     try:
         client.execute(f"""
 import agon
-agon.run("gamma-bench/leaderboard", model="m", base_url={model_server.url!r}, repeats=1)
+agon.run("gamma-bench/leaderboard", model="m", base_url={model_server.url!r}, repeats=1,
+         progress=True)
 """)
         eventually(lambda: model_server.requests > 3)
         manager.interrupt_kernel()
+        told = ""
+        while "stopping: recording" not in told:
+            told += client.get_iopub_msg(timeout=60)["content"].get("text", "")
         model_server.open.set()
         reply = client.get_shell_msg(timeout=60)["content"]
         assert (reply["status"], reply["ename"]) == ("error", "Interrupted")
