@@ -108,7 +108,16 @@ class NormalForm:
     @staticmethod
     def _without(array: FloatArray, mixed: Mixed, kept: tuple[int, ...]) -> FloatArray:
         for axis in reversed(range(array.ndim)):
-            if axis not in kept:
+            if axis in kept:
+                continue
+            # The plain product is several times faster for the many small games of a fit.
+            if axis == array.ndim - 1:
+                array = array @ mixed[axis]
+            elif axis == 0:
+                array = (
+                    np.tensordot(mixed[0], array, axes=1) if array.ndim > 2 else mixed[0] @ array
+                )
+            else:
                 array = np.tensordot(array, mixed[axis], axes=(axis, 0))
         return array
 

@@ -45,6 +45,9 @@ _PRECISIONS = (1e-2, 1e3)
 
 _TINY = 1e-300
 
+_RARE = 1e-6
+"""Levels that together are rarer than this are left out, which saves time."""
+
 
 def reply(payoffs: FloatArray, precision: float) -> FloatArray:
     """Logit reply to expected payoffs; the best reply, ties split evenly, if infinite."""
@@ -147,9 +150,11 @@ def fit_poisson_hierarchy(
 
     def log_likelihood(tau: float, log_precision: float) -> float:
         value = float(np.exp(log_precision))
-        cells = [_cells(hierarchy_play(game, tau, value)) for game in games]
+        shares = poisson_shares(tau, _LEVELS)
+        kept = max(int(np.searchsorted(np.cumsum(shares), 1.0 - _RARE)) + 1, 2)
+        cells = [_cells(hierarchy_play(game, tau, value, kept)) for game in games]
         logs = np.log(np.maximum(np.vstack(cells), _TINY))
-        return mixture_log_likelihood(logs, counts, poisson_shares(tau, _LEVELS))
+        return mixture_log_likelihood(logs, counts, poisson_shares(tau, kept))
 
     total = int(counts.sum())
     if precision is not None:
