@@ -12,8 +12,12 @@ folder=$(realpath -m "${2:-$project/../../target/python-sdk}")
 mkdir -p "$folder"
 tools=$folder/tools
 [ -x "$tools/bin/python" ] || "${PYTHON:-python3}" -m venv "$tools"
-"$tools/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check \
-    --editable "$project[test,textarena,openspiel]"
+# The versions are those that were tried, where this Python has them.
+tried=(--constraint "$project/constraints.txt")
+"$tools/bin/python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || tried=()
+install() { "$1/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check "${tried[@]}" "${@:2}"; }
+install "$tools" --editable "$project[test,textarena,openspiel]"
+install "$tools" --editable "$project[references]" || echo "left out: comparisons with programs that this Python has no packages of"
 export PATH=$tools/bin:$PATH AGON_BINARY=$binary
 export MYPY_CACHE_DIR=$folder/mypy
 unset AGON_DATA AGON_CONFIG AGON_TOKEN AGON_TOKEN_FILE
@@ -33,7 +37,7 @@ AGON_BINARY_FOR_WHEEL=$binary python -m build --wheel --no-isolation -o "$folder
     || { cat "$folder/build.log"; exit 1; }
 python -m venv "$folder/fresh"
 wheel=$(echo "$folder"/wheel/*.whl)
-"$folder/fresh/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check "$wheel[notebook]" nbclient
+install "$folder/fresh" "$wheel[notebook]" nbclient
 mkdir "$folder/notebook"
 cp notebooks/first_steps.ipynb "$folder/notebook"
 # The kernel finds the binary in the wheel and nowhere else.

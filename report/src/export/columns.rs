@@ -86,6 +86,7 @@ pub static TABLES: [Table; 6] = [
                 "setting",
                 "axes of the setting with their values, as a JSON object",
             ),
+            text("params", "all parameters of the game, as a JSON object"),
             integer("seed", "seed of the experiment"),
             integer("repeat", "repeat of the setting, from 0"),
             integer("place", "place in its series, from 0"),

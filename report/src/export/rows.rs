@@ -69,6 +69,7 @@ fn session_row<R: Rows>(
     let session = Session::of(record);
     let spec = &record.spec;
     let setting = serde_json::to_string(&axes_of(spec)).unwrap_or_default();
+    let params = serde_json::to_string(&spec.params).unwrap_or_default();
     let models = words(
         spec.seats
             .iter()
@@ -93,6 +94,7 @@ fn session_row<R: Rows>(
             Cell::Text(&spec.experiment),
             Cell::Text(&spec.game),
             Cell::Text(&setting),
+            Cell::Text(&params),
             count(spec.luck.seed),
             count(spec.luck.repeat),
             count(spec.luck.place),
