@@ -1,5 +1,8 @@
 """Strategies of repeated games and their frequencies."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from test_payoffs import RECORDS
@@ -37,32 +40,16 @@ def simulate(shares, beta, sessions, rounds, generator, alike=False):
     return plays
 
 
-AXELROD = {
-    "AC": "Cooperator",
-    "AD": "Defector",
-    "TFT": "TitForTat",
-    "D-TFT": "SuspiciousTitForTat",
-    "WSLS": "WinStayLoseShift",
-    "TF2T": "TitFor2Tats",
-    "2TFT": "TwoTitsForTat",
-}
+# Written by data/axelrod_moves.py.
+AXELROD = json.loads((Path(__file__).parent / "data" / "axelrod_moves.json").read_text())["cases"]
 
 
 @pytest.mark.parametrize("name", AXELROD)
 def test_strategies_are_those_of_the_axelrod_library(name):
-    axelrod = pytest.importorskip("axelrod")
-    generator = np.random.default_rng(2)
-    word = {True: axelrod.Action.C, False: axelrod.Action.D}
-    for _ in range(30):
-        own, other = generator.random(10) < 0.5, generator.random(10) < 0.5
-        expected = []
-        for now in range(10):
-            player, opponent = getattr(axelrod, AXELROD[name])(), axelrod.MockPlayer()
-            for mine, theirs in zip(own[:now], other[:now], strict=True):
-                player.history.append(word[bool(mine)], word[bool(theirs)])
-                opponent.history.append(word[bool(theirs)], word[bool(mine)])
-            expected.append(player.strategy(opponent) == axelrod.Action.C)
-        assert list(LIBRARY[name](History.of(own, other))) == expected
+    assert len(AXELROD[name]) == 30
+    for case in AXELROD[name]:
+        own, other = np.array(case["own"]), np.array(case["other"])
+        assert list(LIBRARY[name](History.of(own, other))) == case["expected"]
 
 
 @pytest.mark.parametrize(
