@@ -275,7 +275,7 @@ impl Gate {
 
     fn may_sign_in(&self, holder: &Holder, scopes: &[Scope]) -> bool {
         let is_allowed = holder.has_any(scopes);
-        let outcome = if is_allowed { "Ok" } else { "PermissionDenied" };
+        let outcome = if is_allowed { "ok" } else { "PermissionDenied" };
         self.note(SIGN_IN, holder, "", outcome);
         is_allowed
     }

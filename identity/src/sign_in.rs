@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use agon_outlets::line;
 use agon_service_kit::secret_source::SecretSource;
 use serde_json::Value;
 use url::Url;
@@ -19,6 +20,9 @@ const EMAIL: &str = "email";
 
 /// Claims that name somebody for people, the best first.
 const NAMES: [&str; 3] = [EMAIL, "preferred_username", "name"];
+
+/// Longer names are cut; they are for people.
+const LONGEST_NAME: usize = 100;
 
 /// Where people sign in, and what they may do here.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,11 +61,13 @@ impl SignIn {
     pub fn holder(&self, claims: &Value) -> Option<Holder> {
         let subject = claims[SUBJECT].as_str()?;
         let person = self.people.iter().find(|person| person.fits(claims))?;
-        let name = NAMES.iter().find_map(|name| claims[*name].as_str());
+        let mut names = NAMES.iter().filter(|name| can_be_believed(name, claims));
+        let name = names.find_map(|name| claims[*name].as_str());
+        let name: String = name.unwrap_or(subject).chars().take(LONGEST_NAME).collect();
         let id = format!("sign-in:{subject}");
         let team = person.team.as_deref();
         Some(Holder::of_token(
-            name.unwrap_or(subject),
+            &line(&name).to_string(),
             &id,
             team,
             &person.scopes,
@@ -71,7 +77,7 @@ impl SignIn {
 
 impl Person {
     fn fits(&self, claims: &Value) -> bool {
-        if self.claim == EMAIL && claims["email_verified"] != Value::Bool(true) {
+        if !can_be_believed(&self.claim, claims) {
             return false;
         }
         match &claims[&self.claim] {
@@ -80,6 +86,11 @@ impl Person {
             _ => false,
         }
     }
+}
+
+/// Anybody can say that an address is theirs.
+fn can_be_believed(claim: &str, claims: &Value) -> bool {
+    claim != EMAIL || claims["email_verified"] == Value::Bool(true)
 }
 
 #[cfg(test)]

@@ -18,8 +18,6 @@ pub struct Access {
     pub(crate) sweeps: Option<Arc<dyn Sweeps>>,
     /// Absent where there is one token for all.
     pub(crate) holder: Option<AccessHolder>,
-    /// Cancelled once its token is not accepted any more.
-    ended: CancellationToken,
     /// Ends what was begun for it, such as following experiments, once nobody can come in with it.
     _begun: DropGuard,
 }
@@ -46,28 +44,25 @@ impl Access {
             results: Results::default(),
             sweeps,
             holder: None,
-            ended: CancellationToken::new(),
             _begun: begun.drop_guard(),
         }
     }
 
-    /// The same for the holder of a token, until that is not accepted any more.
+    /// The same for the holder of a token.
     #[must_use]
-    pub fn of(self, holder: AccessHolder, ended: CancellationToken) -> Self {
+    pub fn of(self, holder: AccessHolder) -> Self {
         Self {
             holder: Some(holder),
-            ended,
             ..self
         }
     }
+}
 
-    /// Whether its token is not accepted any more.
-    pub fn has_ended(&self) -> bool {
-        self.ended.is_cancelled()
-    }
-
-    /// Cancelled once it is not.
-    pub(crate) fn ended(&self) -> CancellationToken {
-        self.ended.clone()
-    }
+/// Somebody who has signed in.
+#[derive(Clone)]
+pub struct SignedIn {
+    /// What they may see.
+    pub access: Arc<Access>,
+    /// Cancelled once they may not any more, and when they sign out.
+    pub ended: CancellationToken,
 }

@@ -12,15 +12,16 @@ use axum::extract::{DefaultBodyLimit, Extension, Path, Query, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
-use http::header::{CONTENT_TYPE, SET_COOKIE};
-use http::{HeaderMap, StatusCode};
+use http::header::{CONTENT_TYPE, HOST, SET_COOKIE};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 use utoipa::{OpenApi as _, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::access::{Access, AccessHolder};
+use crate::access::{Access, AccessHolder, SignedIn};
 use crate::answers::{Decision, SessionHead, Steps};
 use crate::document::{self, Base, Cookie, Document};
 use crate::entrance::{self, Entrance};
@@ -56,11 +57,14 @@ type Answer<T> = Result<Json<T>, Refusal>;
 /// What whoever asks may see.
 type Allowed = Extension<Arc<Access>>;
 
+/// Cancelled once whoever asks may see nothing any more; beside each request.
+#[derive(Clone)]
+struct Ended(CancellationToken);
+
 /// All routes. Without `seats` nobody is invited to play.
 pub fn router(entrance: Arc<Entrance>, seats: Option<Arc<Seats>>) -> Router {
-    let is_for_others = entrance.doorkeeper().serves_others();
     let shared = Shared {
-        entrance,
+        entrance: Arc::clone(&entrance),
         streams: Arc::new(Semaphore::new(MOST_STREAMS)),
     };
     let inside = OpenApiRouter::new()
@@ -99,20 +103,34 @@ pub fn router(entrance: Arc<Entrance>, seats: Option<Arc<Seats>>) -> Router {
         .fallback(assets::serve)
         .layer(Extension(Document::of(described)))
         .layer(DefaultBodyLimit::max(LARGEST_BODY_BYTES))
-        .layer(from_fn_with_state((is_for_others, host), called_rightly))
+        .layer(from_fn_with_state((entrance, host), called_rightly))
         .layer(from_fn(headers::add))
+        .layer(from_fn(with_host))
+}
+
+/// Over HTTP/2 the name that a server is called by stands in the address, where no handler looks for it.
+async fn with_host(mut request: Request, next: Next) -> Response {
+    let called = request.uri().authority();
+    let called = called.and_then(|name| HeaderValue::from_str(name.as_str()).ok());
+    if let Some(called) = called
+        && !request.headers().contains_key(HOST)
+    {
+        request.headers_mut().insert(HOST, called);
+    }
+    next.run(request).await
 }
 
 /// Pages of one machine are called by a name of this machine alone; those on which people play, and what
 /// they are made of, by the address at which people were invited, too.
 async fn called_rightly(
-    State((is_for_others, host)): State<(bool, Option<Arc<str>>)>,
+    State((entrance, host)): State<(Arc<Entrance>, Option<Arc<str>>)>,
     request: Request,
     next: Next,
 ) -> Response {
     let headers = request.headers();
     let is_for_people = is_for_people(request.uri().path());
     let is_invited = host.is_some_and(|host| is_for_people && entrance::is_called(headers, &host));
+    let is_for_others = entrance.doorkeeper().serves_others();
     let checked = match is_for_others || is_invited {
         true => Ok(()),
         false => entrance::check_host(headers),
@@ -130,8 +148,9 @@ fn is_for_people(path: &str) -> bool {
 
 async fn admit(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
     match shared.entrance.admit(request.headers()) {
-        Ok(access) => {
+        Ok(SignedIn { access, ended }) => {
             request.extensions_mut().insert(access);
+            request.extensions_mut().insert(Ended(ended));
             next.run(request).await
         }
         Err(refusal) => refusal.into_response(),
@@ -428,11 +447,12 @@ async fn played(Extension(access): Allowed) -> Json<Played> {
 async fn events(
     State(shared): State<Shared>,
     Extension(access): Allowed,
+    Extension(Ended(ended)): Extension<Ended>,
 ) -> Result<Response, Refusal> {
     let sweeps = access.sweeps.clone().ok_or_else(nothing_is_played)?;
     let place = shared.streams.try_acquire_owned();
     let place = place.map_err(|_| Refusal::Busy)?;
-    let told = sweeps::tell(sweeps.states(), access.ended(), (access, place));
+    let told = sweeps::tell(sweeps.states(), ended, (access, place));
     Ok(told.into_response())
 }
 

@@ -11,8 +11,9 @@ use futures_util::future::BoxFuture;
 use http::HeaderMap;
 use http::header::{COOKIE, HOST, ORIGIN};
 use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
 
-use crate::access::Access;
+use crate::access::{Access, SignedIn};
 use crate::refusal::Refusal;
 use crate::signing_in::Provider;
 
@@ -23,7 +24,11 @@ const NAME: &str = "agon-view";
 const NAME_DIGITS: usize = 8;
 
 /// Cookies that are known at once; the oldest goes first.
-const MOST_COOKIES: usize = 1_000;
+const MOST_COOKIES: usize = 4_000;
+
+/// Browsers in which one holder is signed in at once; a holder who signs in more often signs out of the
+/// first, and of nobody else's.
+const MOST_BROWSERS: usize = 50;
 
 /// A cookie that nobody has shown for so long is forgotten, and with it what was kept for its holder.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(12 * 60 * 60);
@@ -40,7 +45,7 @@ pub trait Doorkeeper: Send + Sync + 'static {
     ///
     /// # Errors
     /// The token is not accepted; says why.
-    fn enter(&self, token: String) -> BoxFuture<'_, Result<Arc<Access>, Refusal>>;
+    fn enter(&self, token: String) -> BoxFuture<'_, Result<SignedIn, Refusal>>;
 
     /// What people are told of tokens where they sign in.
     fn hint(&self) -> &'static str;
@@ -55,6 +60,12 @@ pub trait Doorkeeper: Send + Sync + 'static {
     fn serves_others(&self) -> bool;
 }
 
+impl Cookie {
+    fn is_valid(&self) -> bool {
+        !self.signed_in.ended.is_cancelled() && self.shown.elapsed() < FORGOTTEN_AFTER
+    }
+}
+
 /// See the module.
 pub struct Entrance {
     doorkeeper: Arc<dyn Doorkeeper>,
@@ -67,8 +78,15 @@ pub struct Entrance {
 /// One that was given to a browser.
 struct Cookie {
     digest: Hash,
-    access: Arc<Access>,
+    signed_in: SignedIn,
     shown: Instant,
+}
+
+impl Drop for Cookie {
+    /// What it opened ends with it.
+    fn drop(&mut self) {
+        self.signed_in.ended.cancel();
+    }
 }
 
 impl Entrance {
@@ -94,7 +112,12 @@ impl Entrance {
     ) -> Result<Self, getrandom::Error> {
         Ok(Self {
             doorkeeper,
-            cookie_name: format!("{NAME}-{}", &random()?[..NAME_DIGITS]),
+            // No other host can set a cookie with this beginning.
+            cookie_name: format!(
+                "{}{NAME}-{}",
+                if is_secure { "__Host-" } else { "" },
+                &random()?[..NAME_DIGITS]
+            ),
             is_secure,
             cookies: Mutex::new(VecDeque::new()),
         })
@@ -105,23 +128,29 @@ impl Entrance {
     /// # Errors
     /// The token is not accepted, or there is no randomness.
     pub async fn enter(&self, token: &str) -> Result<String, Refusal> {
-        let access = self.doorkeeper.enter(token.trim().to_owned()).await?;
-        self.let_in(access)
+        let signed_in = self.doorkeeper.enter(token.trim().to_owned()).await?;
+        self.let_in(signed_in)
     }
 
     /// The same for whoever has signed in elsewhere.
     ///
     /// # Errors
     /// There is no randomness.
-    pub(crate) fn let_in(&self, access: Arc<Access>) -> Result<String, Refusal> {
+    pub(crate) fn let_in(&self, signed_in: SignedIn) -> Result<String, Refusal> {
         let cookie = random().map_err(|error| Refusal::Unreadable(error.to_string()))?;
         let mut cookies = self.cookies.lock();
-        if cookies.len() == MOST_COOKIES {
-            cookies.pop_front();
+        cookies.retain(Cookie::is_valid);
+        let is_own = |cookie: &Cookie| Arc::ptr_eq(&cookie.signed_in.access, &signed_in.access);
+        let too_many = match cookies.iter().filter(|cookie| is_own(cookie)).count() {
+            MOST_BROWSERS.. => cookies.iter().position(is_own),
+            _ => (cookies.len() == MOST_COOKIES).then_some(0),
+        };
+        if let Some(oldest) = too_many {
+            cookies.remove(oldest);
         }
         cookies.push_back(Cookie {
             digest: blake3::hash(cookie.as_bytes()),
-            access,
+            signed_in,
             shown: Instant::now(),
         });
         Ok(self.cookie(&cookie, ""))
@@ -142,22 +171,26 @@ impl Entrance {
         format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict{secure}{more}")
     }
 
-    /// Lets a request in that has a cookie, to what its holder may see.
+    /// Lets a request in that has one cookie of ours, to what its holder may see.
     ///
     /// # Errors
     /// It has none of ours, or the token behind it is not accepted any more.
-    pub fn admit(&self, headers: &HeaderMap) -> Result<Arc<Access>, Refusal> {
+    pub fn admit(&self, headers: &HeaderMap) -> Result<SignedIn, Refusal> {
         let shown = self.shown(headers);
         let mut cookies = self.cookies.lock();
-        cookies.retain(|cookie| {
-            !cookie.access.has_ended() && cookie.shown.elapsed() < FORGOTTEN_AFTER
-        });
-        let mut cookies = cookies.iter_mut();
+        cookies.retain(Cookie::is_valid);
         // Digests of blake3 are compared in constant time.
-        let found = cookies.find(|cookie| shown.contains(&cookie.digest));
-        let cookie = found.ok_or(Refusal::NotEntered)?;
+        let mut known = cookies.iter_mut();
+        let mut known = known
+            .by_ref()
+            .filter(|cookie| shown.contains(&cookie.digest));
+        let cookie = known.next().ok_or(Refusal::NotEntered)?;
+        // Of two, one may have been put there by another site.
+        if known.next().is_some() {
+            return Err(Refusal::NotEntered);
+        }
         cookie.shown = Instant::now();
-        Ok(Arc::clone(&cookie.access))
+        Ok(cookie.signed_in.clone())
     }
 
     /// Where people sign in.
@@ -187,7 +220,10 @@ impl Entrance {
     }
 
     fn browser_cookie_name(&self) -> String {
-        format!("{}-sign-in", self.cookie_name)
+        // Its path is not the whole host.
+        let name = self.cookie_name.trim_start_matches("__Host-");
+        let secure = if self.is_secure { "__Secure-" } else { "" };
+        format!("{secure}{name}-sign-in")
     }
 
     /// Who decides.
@@ -221,10 +257,13 @@ struct PrintedToken {
 }
 
 impl Doorkeeper for PrintedToken {
-    fn enter(&self, token: String) -> BoxFuture<'_, Result<Arc<Access>, Refusal>> {
+    fn enter(&self, token: String) -> BoxFuture<'_, Result<SignedIn, Refusal>> {
         let is_ours = blake3::hash(token.as_bytes()) == self.token;
-        let access = is_ours.then(|| Arc::clone(&self.access));
-        async move { access.ok_or(Refusal::WrongToken) }.boxed()
+        let signed_in = is_ours.then(|| SignedIn {
+            access: Arc::clone(&self.access),
+            ended: CancellationToken::new(),
+        });
+        async move { signed_in.ok_or(Refusal::WrongToken) }.boxed()
     }
 
     fn hint(&self) -> &'static str {

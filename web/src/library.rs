@@ -2,6 +2,7 @@
 //! the calls of their models made again.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use agon_engine::record::StoredRecord;
 use agon_report::session::Telemetry;
@@ -84,6 +85,7 @@ pub struct Library {
     calls: Kept<Calls>,
     /// Calls are made again for one session at a time.
     making: tokio::sync::Mutex<()>,
+    cleared: AtomicU64,
 }
 
 impl Library {
@@ -95,7 +97,21 @@ impl Library {
             viewings: Kept::new(MOST_RECORDS),
             calls: Kept::new(MOST_CALLS),
             making: tokio::sync::Mutex::new(()),
+            cleared: AtomicU64::new(0),
         }
+    }
+
+    /// Forgets everything that is listed: what was listed is gone where it came from.
+    pub fn clear(&self) {
+        *self.index.write() = Index::default();
+        self.viewings.clear();
+        self.calls.clear();
+        self.cleared.fetch_add(1, Ordering::Release);
+    }
+
+    /// How often it was cleared: what was made of sessions before is of no use after.
+    pub(crate) fn cleared(&self) -> u64 {
+        self.cleared.load(Ordering::Acquire)
     }
 
     /// The sessions of a file.
@@ -182,6 +198,10 @@ impl<T> Kept<T> {
         let value = Arc::clone(&found.1);
         kept.push(found);
         Some(value)
+    }
+
+    fn clear(&self) {
+        self.all.lock().clear();
     }
 
     fn put(&self, session: &str, value: Arc<T>) {

@@ -6,6 +6,7 @@ mod fold;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_report::blocks::{Block, Table, blocks};
@@ -151,6 +152,8 @@ pub enum FigureFile {
 pub struct Results {
     /// The one that was looked at last is the last.
     kept: Mutex<Vec<(Wanted, Arc<Kept>)>>,
+    /// How often the library had been cleared when the first of them was begun.
+    cleared: AtomicU64,
 }
 
 /// Results of one filter.
@@ -231,6 +234,10 @@ impl Results {
     fn look(&self, library: &Arc<Library>, wanted: Wanted) -> Arc<Kept> {
         let kept = {
             let mut all = self.kept.lock();
+            let cleared = library.cleared();
+            if self.cleared.swap(cleared, Ordering::AcqRel) != cleared {
+                all.clear();
+            }
             let known = all.iter().position(|(known, _)| *known == wanted);
             let one = match known {
                 Some(at) => all.remove(at),

@@ -2,11 +2,9 @@
 //! and only the browser that was sent may come back. What a provider is and says, is the business of
 //! whoever implements [`Provider`].
 
-use std::sync::Arc;
-
 use futures_util::future::BoxFuture;
 
-use crate::access::Access;
+use crate::access::SignedIn;
 
 /// A provider at which people sign in.
 pub trait Provider: Send + Sync + 'static {
@@ -23,7 +21,7 @@ pub trait Provider: Send + Sync + 'static {
     ///
     /// # Errors
     /// It is another browser, the provider does not vouch for it, or nobody has let them in.
-    fn end(&self, back: Back) -> BoxFuture<'_, Result<Arc<Access>, SignInRefusal>>;
+    fn end(&self, back: Back) -> BoxFuture<'_, Result<SignedIn, SignInRefusal>>;
 }
 
 /// A browser that is sent to a provider.

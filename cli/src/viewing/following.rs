@@ -2,6 +2,7 @@
 //! it costs, its records as they are finished, and what people do about it. Called by `viewing.rs`.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -41,6 +42,9 @@ const COST_EVERY: Duration = Duration::from_secs(5);
 
 /// No service holds a look up for longer.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
+
+/// How often it is asked whether an experiment was deleted and handed in again.
+const COMPARE_EVERY: Duration = Duration::from_secs(5);
 
 /// Speeds are averaged over this long.
 const WINDOW: Duration = Duration::from_secs(30);
@@ -96,7 +100,7 @@ impl Following {
         library: Arc<Library>,
         files: Arc<Files>,
     ) -> Result<Arc<dyn Sweeps>, Failure> {
-        let folder = tempfile::tempdir().map_err(Failure::surroundings)?;
+        let folder = private_folder().map_err(Failure::surroundings)?;
         let (sender, states) = watch::channel(States::default());
         let client = experiment_client(source.experiments);
         let follower = Follower {
@@ -166,6 +170,8 @@ struct Followed {
     cost_asked: Option<Instant>,
     budget: Option<f64>,
     results_id: Bytes,
+    /// When it was last asked whether the results are still the same.
+    compared: Option<Instant>,
     spool: Option<Spool>,
     fetched: u64,
 }
@@ -179,6 +185,7 @@ impl Followed {
             cost_asked: None,
             budget: None,
             results_id: Bytes::new(),
+            compared: None,
             spool: None,
             fetched: 0,
         }
@@ -223,12 +230,49 @@ impl Follower {
     async fn look(&mut self) -> Result<Vec<Sweep>, Status> {
         let listed = self.client.list_experiments(ListExperimentsRequest {});
         let listed = in_time(listed).await?.into_inner().experiments;
+        self.forget_what_is_gone(&listed).await?;
         let waiting_for_quota = self.waiting_for_quota().await;
         let mut sweeps = Vec::with_capacity(listed.len());
         for summary in listed {
             sweeps.push(self.sweep(summary, waiting_for_quota).await);
         }
         Ok(sweeps)
+    }
+
+    /// Begins anew where an experiment was deleted whose records are listed, or handed in again since.
+    async fn forget_what_is_gone(&mut self, listed: &[ExperimentSummary]) -> Result<(), Status> {
+        let mut is_gone = false;
+        for (name, followed) in &mut self.followed {
+            let Some(spool) = &followed.spool else {
+                continue;
+            };
+            let summary = listed.iter().find(|one| one.experiment_id == *name);
+            let Some(summary) = summary else {
+                is_gone = true;
+                continue;
+            };
+            let is_due = followed
+                .compared
+                .is_none_or(|then| then.elapsed() >= COMPARE_EVERY);
+            if is_due || spool.count() > summary.done {
+                followed.compared = Some(Instant::now());
+                let request = GetExperimentRequest {
+                    experiment_id: name.clone(),
+                };
+                let of = in_time(self.client.get_experiment(request)).await?;
+                is_gone |= of.into_inner().results_id != followed.results_id;
+            }
+        }
+        if is_gone {
+            self.library.clear();
+            self.followed.clear();
+            match private_folder() {
+                // The old one is removed.
+                Ok(folder) => self.folder = folder,
+                Err(error) => warn!(error = with_causes(&error), "no folder for records"),
+            }
+        }
+        Ok(())
     }
 
     /// Of all teams together, so no team is told.
@@ -304,10 +348,11 @@ impl Follower {
             .await?
             .into_inner();
         followed.budget = budget(&of.document);
-        // Results of an experiment that was deleted and submitted again are others.
-        if followed.results_id != of.results_id {
+        // Those of an experiment that was deleted and submitted again are others.
+        if followed.spool.is_none() {
             followed.results_id = of.results_id.clone();
-            (followed.spool, followed.fetched) = (None, 0);
+        } else if followed.results_id != of.results_id {
+            return Ok(());
         }
         let spool = match &mut followed.spool {
             Some(spool) => spool,
@@ -346,6 +391,17 @@ impl Follower {
         followed.fetched = spool.count();
         Ok(())
     }
+}
+
+/// A folder for records that only this user reads.
+fn private_folder() -> io::Result<TempDir> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(std::fs::Permissions::from_mode(0o700));
+    }
+    builder.tempdir()
 }
 
 async fn in_time<T>(call: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {

@@ -2,23 +2,23 @@
 //! a code verifier of their own, and takes what it claims of who comes back. What somebody may do then is
 //! the business of the identity file. Called by `teams.rs`.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use agon_identity::sign_in::SignIn;
+use agon_service_kit::clock::unix_ms;
 use agon_service_kit::server::install_crypto;
 use agon_service_kit::tasks::with_causes;
 use agon_web::signing_in::{Back, Begun, SignInRefusal};
 use openid::error::StandardClaimsSubjectMissing;
 use openid::{
-    CompactJson, CustomClaims, Discovered, Options, Pkce, StandardClaims, StandardClaimsSubject,
+    CompactJson, Config, CustomClaims, Discovered, Options, Pkce, PkceSha256, StandardClaims,
+    StandardClaimsSubject,
 };
-use parking_lot::Mutex;
 use reqwest::Certificate;
 use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tracing::warn;
+use tracing::{info, warn};
 
 use crate::connecting;
 use crate::failure::Failure;
@@ -35,21 +35,39 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 /// How long somebody may take to sign in.
 const SIGNS_IN_WITHIN: Duration = Duration::from_secs(10 * 60);
 
-/// Browsers that are at the provider at once.
-const MOST_AWAY: usize = 1_000;
-
 /// What a provider says of itself, its keys among it, is asked for again after this.
 const BELIEVED_FOR: Duration = Duration::from_secs(5 * 60);
 
+/// A provider that could not be discovered is left alone for so long.
+const NOT_ASKED_FOR: Duration = Duration::from_secs(3);
+
+/// Claims that belong together (OpenID Connect Core, section 5.1).
+const EMAIL: &str = "email";
+const EMAIL_VERIFIED: &str = "email_verified";
+
 type Client = openid::Client<Discovered, Claims>;
 
-/// Everything that an ID token claims.
+/// Everything that an ID token claims, and what every token claims of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Map<String, Value>", into = "Map<String, Value>")]
 struct Claims {
-    #[serde(flatten)]
+    all: Map<String, Value>,
     standard: StandardClaims,
-    #[serde(flatten)]
-    others: Map<String, Value>,
+}
+
+impl TryFrom<Map<String, Value>> for Claims {
+    type Error = serde_json::Error;
+
+    fn try_from(all: Map<String, Value>) -> Result<Self, serde_json::Error> {
+        let standard = serde_json::from_value(Value::Object(all.clone()))?;
+        Ok(Self { all, standard })
+    }
+}
+
+impl From<Claims> for Map<String, Value> {
+    fn from(claims: Claims) -> Self {
+        claims.all
+    }
 }
 
 impl CustomClaims for Claims {
@@ -73,12 +91,12 @@ impl StandardClaimsSubject for UserInfo {
 
 impl CompactJson for UserInfo {}
 
-/// A browser that was sent to the provider.
-struct Away {
-    browser: String,
+/// What belongs to a browser that is sent to the provider. Made of the cookie that it is given, so that
+/// nothing of browsers that never come back is kept.
+struct Sent {
+    state: String,
     nonce: String,
     code_verifier: Pkce,
-    since: Instant,
 }
 
 /// See the module.
@@ -86,10 +104,11 @@ pub struct Oidc {
     http: reqwest::Client,
     /// Where people reach these pages.
     address: String,
-    /// By state.
-    away: Mutex<HashMap<String, Away>>,
-    /// The provider as it was discovered last, and for which file.
-    known: Mutex<Option<(SignIn, Client, Instant)>>,
+    /// What makes states, nonces and verifiers of cookies; nobody else knows it.
+    key: [u8; 32],
+    /// The provider as it was discovered last, and for which file. Held while it is discovered, so that it
+    /// is asked once.
+    known: tokio::sync::Mutex<Option<(SignIn, Result<Client, SignInRefusal>, Instant)>>,
 }
 
 impl Oidc {
@@ -110,53 +129,47 @@ impl Oidc {
         Ok(Self {
             http: http.build().map_err(Failure::surroundings)?,
             address: address.trim_end_matches('/').to_owned(),
-            away: Mutex::default(),
-            known: Mutex::default(),
+            key: *blake3::hash(agon_web::token().map_err(Failure::surroundings)?.as_bytes())
+                .as_bytes(),
+            known: tokio::sync::Mutex::default(),
         })
     }
 
     /// Sends a browser to the provider.
     ///
     /// # Errors
-    /// It does not answer, or too many browsers are there.
+    /// It does not answer.
     pub async fn begin(&self, sign_in: &SignIn) -> Result<Begun, SignInRefusal> {
-        let client = self.client(sign_in).await?;
-        let [state, nonce, browser] = [(); 3].map(|()| agon_web::token());
+        let mut client = self.client(sign_in).await?;
+        let random = agon_web::token().map_err(failed)?;
+        let browser = format!("{random}.{}", unix_ms() / 1_000);
+        let sent = self.sent(&browser);
+        client.pkce = Some(sent.code_verifier);
         let ask_for = sign_in.ask_for.iter().map(String::as_str);
-        let options = Options {
-            scope: Some(
-                [SCOPE]
-                    .into_iter()
-                    .chain(ask_for)
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            ),
-            state: Some(state.map_err(failed)?),
-            nonce: Some(nonce.map_err(failed)?),
+        let scope: Vec<&str> = [SCOPE].into_iter().chain(ask_for).collect();
+        let address = client.auth_url(&Options {
+            scope: Some(scope.join(" ")),
+            state: Some(sent.state),
+            nonce: Some(sent.nonce),
             ..Options::default()
-        };
-        let browser = browser.map_err(failed)?;
-        let (address, code_verifier) = client.auth_url_with_new_pkce(&options);
-        let mut away = self.away.lock();
-        away.retain(|_, away| away.since.elapsed() < SIGNS_IN_WITHIN);
-        if away.len() >= MOST_AWAY {
-            return Err(SignInRefusal::Busy);
-        }
-        let (Some(state), Some(nonce)) = (options.state, options.nonce) else {
-            return Err(SignInRefusal::Failed);
-        };
-        let since = Instant::now();
-        let sent = Away {
-            browser: browser.clone(),
-            nonce,
-            code_verifier,
-            since,
-        };
-        away.insert(state, sent);
+        });
         Ok(Begun {
             address: address.to_string(),
             browser,
         })
+    }
+
+    /// What goes with the cookie of a browser.
+    fn sent(&self, browser: &str) -> Sent {
+        let made = |of: &str| {
+            let made = blake3::keyed_hash(&self.key, format!("{of} {browser}").as_bytes());
+            made.to_hex().to_string()
+        };
+        Sent {
+            state: made("state"),
+            nonce: made("nonce"),
+            code_verifier: Pkce::S256(PkceSha256::replicate(made("verifier"))),
+        }
     }
 
     /// What the provider claims of somebody who comes back from it.
@@ -164,13 +177,17 @@ impl Oidc {
     /// # Errors
     /// It is not the browser that was sent there, or the provider does not vouch for it.
     pub async fn claims(&self, sign_in: &SignIn, back: &Back) -> Result<Value, SignInRefusal> {
-        let away = self.away.lock().remove(&back.state);
-        let away = away.filter(|away| {
-            let is_in_time = away.since.elapsed() < SIGNS_IN_WITHIN;
-            is_in_time && agon_web::is_same(&back.browser, &away.browser)
+        let away = self.sent(&back.browser);
+        let (_, since) = back.browser.rsplit_once('.').unwrap_or_default();
+        let since = since.parse().map_or(Duration::MAX, |since: u64| {
+            Duration::from_secs((unix_ms() / 1_000).saturating_sub(since))
         });
-        let away = away.ok_or(SignInRefusal::Failed)?;
+        if !agon_web::is_same(&back.state, &away.state) || since > SIGNS_IN_WITHIN {
+            info!("a browser comes back from the provider that was not sent there, or too late");
+            return Err(SignInRefusal::Failed);
+        }
         if back.code.is_empty() {
+            info!("the provider did not let somebody sign in");
             return Err(SignInRefusal::Failed);
         }
         let mut client = self.client(sign_in).await?;
@@ -181,10 +198,7 @@ impl Oidc {
             .map_err(failed)?;
         // Without an ID token nobody vouches for anybody.
         let id_token = token.id_token.as_ref().ok_or(SignInRefusal::Failed)?;
-        let claims = id_token.payload().map_err(failed)?;
-        let Value::Object(vouched) = serde_json::to_value(claims).map_err(failed)? else {
-            return Err(SignInRefusal::Failed);
-        };
+        let mut vouched = id_token.payload().map_err(failed)?.all.clone();
         // Many providers keep groups, and some everything but the subject, for those who ask again.
         let mut claims = match client.config().userinfo_endpoint {
             Some(_) => {
@@ -194,20 +208,34 @@ impl Oidc {
             }
             None => Map::new(),
         };
-        // The library writes what the token does not have as well.
-        for (name, value) in vouched {
-            claims.entry(name).or_insert(value);
-        }
+        // Whether an address is verified is believed of whoever tells the address.
+        match vouched.contains_key(EMAIL) {
+            true => claims.remove(EMAIL_VERIFIED),
+            false => vouched.remove(EMAIL_VERIFIED),
+        };
+        claims.extend(vouched);
         Ok(Value::Object(claims))
     }
 
     async fn client(&self, sign_in: &SignIn) -> Result<Client, SignInRefusal> {
-        if let Some((file, client, asked)) = &*self.known.lock()
+        let mut known = self.known.lock().await;
+        if let Some((file, client, asked)) = &*known
             && file == sign_in
-            && asked.elapsed() < BELIEVED_FOR
+            && asked.elapsed()
+                < if client.is_ok() {
+                    BELIEVED_FOR
+                } else {
+                    NOT_ASKED_FOR
+                }
         {
-            return Ok(client.clone());
+            return client.clone();
         }
+        let client = self.discover(sign_in).await;
+        *known = Some((sign_in.clone(), client.clone(), Instant::now()));
+        client
+    }
+
+    async fn discover(&self, sign_in: &SignIn) -> Result<Client, SignInRefusal> {
         let secret = sign_in.client_secret.as_ref();
         let secret = secret.map(|source| source.read()).transpose();
         let secret = secret.map_err(failed)?;
@@ -220,9 +248,19 @@ impl Oidc {
         )
         .await
         .map_err(failed)?;
-        *self.known.lock() = Some((sign_in.clone(), client.clone(), Instant::now()));
+        if names_an_open_endpoint(client.config()) {
+            warn!("the provider names an endpoint without https, which would show our secret");
+            return Err(SignInRefusal::Failed);
+        }
         Ok(client)
     }
+}
+
+/// Our secret is sent to one, and what somebody claims to be comes from another.
+fn names_an_open_endpoint(config: &Config) -> bool {
+    let endpoints = [&config.authorization_endpoint, &config.token_endpoint];
+    let mut endpoints = endpoints.into_iter().chain(&config.userinfo_endpoint);
+    endpoints.any(|endpoint| endpoint.scheme() != "https")
 }
 
 /// Whoever signs in is told nothing of what is between us and the provider.

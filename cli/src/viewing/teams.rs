@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agon_identity::gate::{Gate, Refusal as GateRefusal};
 use agon_identity::holder::Holder;
@@ -15,7 +15,7 @@ use agon_identity::view::{Identities, KnownHolder};
 use agon_service_kit::server::Listener;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use agon_web::signing_in::{Back, Begun, Provider, SignInRefusal};
-use agon_web::{Access, AccessHolder, Doorkeeper, Entrance, Refusal};
+use agon_web::{Access, AccessHolder, Doorkeeper, Entrance, Refusal, SignedIn};
 use agon_worker::{Transport, transport};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -25,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tonic::service::Routes;
 use tower::Service;
+use tracing::info;
 
 use super::following::{Following, Source};
 use super::oidc::Oidc;
@@ -74,6 +75,7 @@ impl TeamPages {
             false => format!("agon coordinator pages: {address}"),
         });
         let reached_at = self.address.as_deref().unwrap_or(&address);
+        let is_encrypted_there = reached_at.starts_with("https://");
         let doorkeeper = Teams {
             oidc: Oidc::new(reached_at)?,
             pages: self,
@@ -81,7 +83,9 @@ impl TeamPages {
             printed,
             known: Mutex::default(),
         };
-        let entrance = Entrance::kept_by(Arc::new(doorkeeper), is_encrypted);
+        // Behind a proxy that encrypts, too.
+        let is_secure = is_encrypted || is_encrypted_there;
+        let entrance = Entrance::kept_by(Arc::new(doorkeeper), is_secure);
         let entrance = entrance.map_err(Failure::surroundings)?;
         serve(tasks, listener, entrance, None);
         Ok(())
@@ -95,14 +99,16 @@ struct Teams {
     /// What opens a door without tokens.
     printed: String,
     /// By id of the token; those that nobody uses any more are gone.
-    known: Mutex<HashMap<Arc<str>, Weak<Access>>>,
+    known: Mutex<HashMap<Arc<str>, (Holder, Weak<Access>)>>,
 }
 
 impl Doorkeeper for Teams {
-    fn enter(&self, token: String) -> BoxFuture<'_, Result<Arc<Access>, Refusal>> {
+    fn enter(&self, token: String) -> BoxFuture<'_, Result<SignedIn, Refusal>> {
         async move {
             let known = self.sign_in(&token).await?;
-            self.access(known)
+            let access = self.access(&known)?;
+            let ended = known.ended.child_token();
+            Ok(SignedIn { access, ended })
         }
         .boxed()
     }
@@ -137,15 +143,26 @@ impl Provider for Teams {
         .boxed()
     }
 
-    fn end(&self, back: Back) -> BoxFuture<'_, Result<Arc<Access>, SignInRefusal>> {
+    fn end(&self, back: Back) -> BoxFuture<'_, Result<SignedIn, SignInRefusal>> {
         async move {
             let sign_in = self.identities().sign_in().ok_or(SignInRefusal::Failed)?;
             let claims = self.oidc.claims(&sign_in, &back).await?;
-            let known = self.signed_in(&sign_in, claims)?;
-            self.access(known).map_err(|refusal| match refusal {
+            let holder = self.identities().signed_in(&claims);
+            let known = self.pages.gate.let_in(holder, &MAY_LOOK).ok_or_else(|| {
+                let subject = claims["sub"].as_str().unwrap_or_default();
+                info!(
+                    subject,
+                    "nobody has let in somebody for whom the provider vouches"
+                );
+                SignInRefusal::Unknown
+            })?;
+            let access = self.access(&known).map_err(|refusal| match refusal {
                 Refusal::Closed(_) => SignInRefusal::Busy,
                 _ => SignInRefusal::Failed,
-            })
+            })?;
+            let ended = CancellationToken::new();
+            self.end_in_time(&sign_in, claims, known.holder, ended.clone());
+            Ok(SignedIn { access, ended })
         }
         .boxed()
     }
@@ -155,57 +172,84 @@ impl Teams {
     async fn sign_in(&self, token: &str) -> Result<KnownHolder, Refusal> {
         if self.pages.gate.is_open() {
             return match agon_web::is_same(token, &self.printed) {
-                true => Ok(KnownHolder {
-                    holder: Holder::anybody(),
-                    ended: CancellationToken::new(),
-                }),
+                true => Ok(self.anybody()),
                 false => Err(Refusal::WrongToken),
             };
         }
         let signed_in = self.pages.gate.sign_in(token, &MAY_LOOK).await;
         signed_in.map_err(|refusal| match refusal {
             GateRefusal::StoreAway => Refusal::Unreadable(refusal.to_string()),
+            GateRefusal::Scope { needed, .. } => Refusal::Closed(format!(
+                "this token does not open these pages: that takes the scope {needed}"
+            )),
             _ => Refusal::Closed(refusal.to_string()),
         })
+    }
+
+    /// Whoever has the printed token, until somebody makes tokens.
+    fn anybody(&self) -> KnownHolder {
+        let ended = CancellationToken::new();
+        let (gate, over) = (self.pages.gate.clone(), ended.clone());
+        self.look_again(ended.clone(), move || {
+            if !gate.is_open() {
+                over.cancel();
+            }
+        });
+        KnownHolder {
+            holder: Holder::anybody(),
+            ended,
+        }
     }
 
     fn identities(&self) -> &Identities {
         self.pages.gate.identities()
     }
 
-    /// Somebody for whom a provider vouches, until their time is over or what they may do has changed.
-    fn signed_in(&self, sign_in: &SignIn, claims: Value) -> Result<KnownHolder, SignInRefusal> {
-        let holder = self.identities().signed_in(&claims);
-        let known = self.pages.gate.let_in(holder, &MAY_LOOK);
-        let known = known.ok_or(SignInRefusal::Unknown)?;
-        let (ended, holder) = (known.ended.clone(), known.holder.clone());
-        let (identities, lasts) = (self.identities().clone(), sign_in.lasts);
-        let stopping = self.tasks.shutdown_token();
-        let watching = async move {
-            let until = tokio::time::Instant::now() + lasts;
-            while identities.signed_in(&claims).as_ref() == Some(&holder) {
-                let next = tokio::time::Instant::now() + LOOK_EVERY;
-                tokio::time::sleep_until(next.min(until)).await;
-                if tokio::time::Instant::now() >= until {
-                    break;
-                }
+    /// Ends what somebody for whom a provider vouches has opened, once their time is over, or the file
+    /// names another provider or lets them do something else.
+    fn end_in_time(
+        &self,
+        sign_in: &SignIn,
+        claims: Value,
+        holder: Holder,
+        ended: CancellationToken,
+    ) {
+        let (identities, over) = (self.identities().clone(), ended.clone());
+        let (issuer, began) = (sign_in.issuer.clone(), Instant::now());
+        self.look_again(ended, move || {
+            let now = identities.sign_in();
+            let is_in_time = now
+                .is_some_and(|sign_in| sign_in.issuer == issuer && began.elapsed() < sign_in.lasts);
+            if !is_in_time || identities.signed_in(&claims).as_ref() != Some(&holder) {
+                over.cancel();
             }
-            ended.cancel();
-        };
-        self.tasks
-            .spawn(TaskKind::UPKEEP, "somebody signed in", async move {
-                let _ = stopping.run_until_cancelled(watching).await;
-            });
-        Ok(known)
+        });
     }
 
-    /// What a holder may see; the same for all browsers of one token.
-    fn access(&self, known: KnownHolder) -> Result<Arc<Access>, Refusal> {
+    /// Looks at something twice a second until `ended`.
+    fn look_again(&self, ended: CancellationToken, look: impl Fn() + Send + 'static) {
+        let stopping = self.tasks.shutdown_token();
+        self.tasks.spawn(TaskKind::UPKEEP, "signed in", async move {
+            while !ended.is_cancelled() && !stopping.is_cancelled() {
+                tokio::select! {
+                    () = tokio::time::sleep(LOOK_EVERY) => look(),
+                    () = ended.cancelled() => {}
+                    () = stopping.cancelled() => {}
+                }
+            }
+        });
+    }
+
+    /// What a holder may see; the same for all browsers of one token or person, as long as they may do
+    /// the same.
+    fn access(&self, known: &KnownHolder) -> Result<Arc<Access>, Refusal> {
         let mut holders = self.known.lock();
-        holders.retain(|_, access| access.strong_count() > 0);
+        holders.retain(|_, (_, access)| access.strong_count() > 0);
         let id = Arc::clone(&known.holder.token_id);
-        let same = holders.get(&id).and_then(Weak::upgrade);
-        if let Some(access) = same.filter(|access| !access.has_ended()) {
+        let same = holders
+            .get(&id)
+            .filter(|(holder, _)| *holder == known.holder);
+        if let Some(access) = same.and_then(|(_, access)| access.upgrade()) {
             return Ok(access);
         }
         if holders.len() >= MOST_HOLDERS {
@@ -217,7 +261,7 @@ impl Teams {
         let files = Arc::new(Files::default());
         let library = library_of(&files);
         let source = Source {
-            experiments: self.in_the_name_of(&known),
+            experiments: self.in_the_name_of(known),
             gateway: self.pages.gateway.clone(),
             holder: known.holder.clone(),
         };
@@ -232,16 +276,13 @@ impl Teams {
         let access = Access::new(library, Some(following), begun);
         let access = match known.holder.is_anybody() {
             true => access,
-            false => {
-                let holder = AccessHolder {
-                    name: known.holder.name.to_string(),
-                    team: known.holder.team().map(str::to_owned),
-                };
-                access.of(holder, known.ended)
-            }
+            false => access.of(AccessHolder {
+                name: known.holder.name.to_string(),
+                team: known.holder.team().map(str::to_owned),
+            }),
         };
         let access = Arc::new(access);
-        holders.insert(id, Arc::downgrade(&access));
+        holders.insert(id, (known.holder.clone(), Arc::downgrade(&access)));
         Ok(access)
     }
 

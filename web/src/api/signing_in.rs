@@ -73,8 +73,8 @@ async fn back(
         browser: shared.entrance.browser(&headers),
     };
     Ok(match provider.end(back).await {
-        Ok(access) => {
-            let cookie = shared.entrance.let_in(access)?;
+        Ok(signed_in) => {
+            let cookie = shared.entrance.let_in(signed_in)?;
             ([(SET_COOKIE, cookie)], Redirect::to("/")).into_response()
         }
         Err(refusal) => refused(refusal),

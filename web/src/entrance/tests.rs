@@ -10,10 +10,10 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::{Doorkeeper, Entrance, MOST_COOKIES, check_host, check_origin};
+use super::{Doorkeeper, Entrance, MOST_BROWSERS, check_host, check_origin};
 use crate::api::tests::Records;
 use crate::refusal::Refusal;
-use crate::{Access, AccessHolder, Library};
+use crate::{Access, AccessHolder, Library, SignedIn};
 
 fn access(begun: CancellationToken) -> Access {
     Access::new(
@@ -60,15 +60,22 @@ async fn only_the_token_gives_a_cookie_and_only_the_cookie_lets_in() {
 }
 
 #[tokio::test]
-async fn oldest_cookie_ends_when_there_are_too_many() {
-    let (entrance, token) = open();
-    let first = entrance.enter(&token).await.unwrap();
-    for _ in 0..MOST_COOKIES - 1 {
-        entrance.enter(&token).await.unwrap();
+async fn whoever_signs_in_too_often_signs_out_of_their_own_first_browser_alone() {
+    let never = CancellationToken::new();
+    let red = of_team("red", CancellationToken::new(), &never);
+    let blue = of_team("blue", CancellationToken::new(), &never);
+    let entrance = Entrance::kept_by(Arc::new(Teams { red, blue }), false).unwrap();
+    let of_blue = entrance.enter("blue").await.unwrap();
+    let mut of_red = Vec::new();
+    for _ in 0..=MOST_BROWSERS {
+        of_red.push(entrance.enter("red").await.unwrap());
     }
-    assert!(entrance.admit(&headers(COOKIE, pair(&first))).is_ok());
-    entrance.enter(&token).await.unwrap();
-    assert!(entrance.admit(&headers(COOKIE, pair(&first))).is_err());
+    let is_in = |cookie: &String| entrance.admit(&headers(COOKIE, pair(cookie))).is_ok();
+    assert_eq!(
+        of_red.iter().filter(|cookie| is_in(cookie)).count(),
+        MOST_BROWSERS
+    );
+    assert!(!is_in(&of_red[0]) && is_in(&of_blue));
 }
 
 #[test]
@@ -126,15 +133,35 @@ async fn cookies_of_two_servers_of_one_machine_stand_beside_each_other() {
 
 /// Two teams, whose tokens are their names.
 struct Teams {
-    red: Arc<Access>,
-    blue: Arc<Access>,
+    red: SignedIn,
+    blue: SignedIn,
+}
+
+/// Somebody of a team, until `ended`.
+fn of_team(team: &str, begun: CancellationToken, ended: &CancellationToken) -> SignedIn {
+    let holder = AccessHolder {
+        name: "ci".to_owned(),
+        team: Some(team.to_owned()),
+    };
+    SignedIn {
+        access: Arc::new(access(begun).of(holder)),
+        ended: ended.clone(),
+    }
+}
+
+/// Each browser of it has an end of its own.
+fn child_of(signed_in: &SignedIn) -> SignedIn {
+    SignedIn {
+        access: Arc::clone(&signed_in.access),
+        ended: signed_in.ended.child_token(),
+    }
 }
 
 impl Doorkeeper for Teams {
-    fn enter(&self, token: String) -> BoxFuture<'_, Result<Arc<Access>, Refusal>> {
+    fn enter(&self, token: String) -> BoxFuture<'_, Result<SignedIn, Refusal>> {
         let access = match &*token {
-            "red" => Ok(Arc::clone(&self.red)),
-            "blue" => Ok(Arc::clone(&self.blue)),
+            "red" => Ok(child_of(&self.red)),
+            "blue" => Ok(child_of(&self.blue)),
             _ => Err(Refusal::Closed("this token is not known here".to_owned())),
         };
         async move { access }.boxed()
@@ -152,13 +179,9 @@ impl Doorkeeper for Teams {
 #[tokio::test]
 async fn each_cookie_leads_to_its_holder_alone_until_the_token_ends_or_they_sign_out() {
     let (ended, begun) = (CancellationToken::new(), CancellationToken::new());
-    let holder = |team: &str| AccessHolder {
-        name: "ci".to_owned(),
-        team: Some(team.to_owned()),
-    };
-    let red = access(begun.clone()).of(holder("red"), ended.clone());
-    let blue = access(CancellationToken::new()).of(holder("blue"), CancellationToken::new());
-    let (red, blue) = (Arc::new(red), Arc::new(blue));
+    let never = CancellationToken::new();
+    let red = of_team("red", begun.clone(), &ended);
+    let blue = of_team("blue", CancellationToken::new(), &never);
     let entrance = Entrance::kept_by(Arc::new(Teams { red, blue }), true).unwrap();
     assert!(matches!(
         entrance.enter("green").await,
@@ -169,9 +192,7 @@ async fn each_cookie_leads_to_its_holder_alone_until_the_token_ends_or_they_sign
     assert!(of_red.contains("; Secure"), "{of_red}");
     let team = |cookie: &str| {
         let admitted = entrance.admit(&headers(COOKIE, pair(cookie)));
-        admitted
-            .ok()
-            .map(|access| access.holder.clone().unwrap().team.unwrap())
+        admitted.ok()?.access.holder.clone().unwrap().team
     };
     assert_eq!(team(&of_red).as_deref(), Some("red"));
     assert_eq!(team(&of_blue).as_deref(), Some("blue"));

@@ -5,7 +5,7 @@ use http::header::LOCATION;
 
 use super::*;
 use crate::signing_in::{Back, Begun, Provider, SignInRefusal};
-use crate::{AccessHolder, Doorkeeper, Refusal};
+use crate::{AccessHolder, Doorkeeper, Refusal, SignedIn};
 
 /// A provider that knows one browser and two codes.
 struct Lab {
@@ -13,8 +13,17 @@ struct Lab {
     is_away: bool,
 }
 
+impl Lab {
+    fn signed_in(&self) -> SignedIn {
+        SignedIn {
+            access: Arc::clone(&self.access),
+            ended: CancellationToken::new(),
+        }
+    }
+}
+
 impl Doorkeeper for Lab {
-    fn enter(&self, _: String) -> BoxFuture<'_, Result<Arc<Access>, Refusal>> {
+    fn enter(&self, _: String) -> BoxFuture<'_, Result<SignedIn, Refusal>> {
         async { Err(Refusal::WrongToken) }.boxed()
     }
 
@@ -44,9 +53,9 @@ impl Provider for Lab {
         async { Ok(begun) }.boxed()
     }
 
-    fn end(&self, back: Back) -> BoxFuture<'_, Result<Arc<Access>, SignInRefusal>> {
+    fn end(&self, back: Back) -> BoxFuture<'_, Result<SignedIn, SignInRefusal>> {
         let ended = match (&*back.browser, &*back.state, &*back.code) {
-            ("b1", "s", "ann") => Ok(Arc::clone(&self.access)),
+            ("b1", "s", "ann") => Ok(self.signed_in()),
             ("b1", "s", "eve") => Err(SignInRefusal::Unknown),
             _ => Err(SignInRefusal::Failed),
         };
@@ -61,7 +70,7 @@ fn lab(is_away: bool) -> Router {
         name: "ann".to_owned(),
         team: Some("red".to_owned()),
     };
-    let access = Arc::new(access.of(holder, CancellationToken::new()));
+    let access = Arc::new(access.of(holder));
     let entrance = Entrance::kept_by(Arc::new(Lab { access, is_away }), true).unwrap();
     router(Arc::new(entrance), None)
 }
@@ -141,4 +150,27 @@ async fn nobody_is_sent_anywhere_where_there_is_no_provider() {
     }
     let told = json_of(get(&router, "/api/v1/entrance", "").await).await;
     assert_eq!(told["provider"], Value::Null);
+}
+
+/// Browsers speak HTTP/2 over TLS, where the address has what the header `Host` has elsewhere.
+#[tokio::test]
+async fn requests_without_the_header_host_are_called_by_their_address() {
+    let stand = Stand::new();
+    for (uri, status) in [
+        (
+            "https://127.0.0.1:7790/api/v1/enter",
+            StatusCode::NO_CONTENT,
+        ),
+        ("https://evil.example/api/v1/enter", StatusCode::FORBIDDEN),
+    ] {
+        let entering = json!({ "token": stand.token }).to_string();
+        let origin = uri.trim_end_matches("/api/v1/enter");
+        let request = Request::post(uri)
+            .header(CONTENT_TYPE, "application/json")
+            .header(http::header::ORIGIN, origin)
+            .header("sec-fetch-site", "same-origin")
+            .body(Body::from(entering))
+            .unwrap();
+        assert_eq!(stand.ask(request).await.status(), status, "{uri}");
+    }
 }

@@ -44,6 +44,13 @@ team = "red"
 scopes = ["submit"]
 `;
 
+const OPS = `[[sign_in.people]]
+claim = "groups"
+is = "ops"
+team = "red"
+scopes = ["read"]
+`;
+
 const LAB = `[[sign_in.people]]
 claim = "groups"
 is = "lab"
@@ -67,7 +74,7 @@ test("people sign in at a provider and see what they were given, until it is tak
   const { issuer, stop } = await startIssuer(stand.folder, { id: "agon", secret: SECRET, pages }, PEOPLE);
   try {
     stand.write("client-secret", SECRET);
-    stand.write("identity.toml", identity(issuer, ANN + LAB));
+    stand.write("identity.toml", identity(issuer, ANN + OPS + LAB));
     const listen = `--listen 127.0.0.1:0 --web-listen 127.0.0.1:${port} --identity identity.toml --ca ${CERTIFICATE}`;
     await stand.start(/pages: (\S+)/, ..."coordinator --data data".split(" "), ...listen.split(" "));
     const open = async () => {
@@ -89,6 +96,14 @@ test("people sign in at a provider and see what they were given, until it is tak
     const bob = await open();
     await signIn(bob, "bob");
     await expect(bob.getByText("bob@example.org, team blue")).toBeVisible();
+
+    // Whoever may do something else when they sign in again does that, in that browser.
+    PEOPLE.bob.groups = ["ops"];
+    const bobAgain = await open();
+    await signIn(bobAgain, "bob");
+    await expect(bobAgain.getByText("bob@example.org, team red")).toBeVisible();
+    const holder = async (page: Page) => (await page.request.get(`${pages}/api/v1/holder`)).json();
+    expect(await holder(bob)).toEqual({ holder: { name: "bob@example.org", team: "blue" } });
 
     // An address that nobody has verified is anybody's.
     const eve = await open();

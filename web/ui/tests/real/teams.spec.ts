@@ -82,6 +82,17 @@ test("each team sees its own experiments as they are played, and nothing of anot
     page.request.post(`${new URL(pages).origin}/api/v1/sweeps/guesses/${action}`);
   expect((await act(ofBlue, "cancel")).status()).toBe(409);
 
+  // What was deleted is gone, and what is handed in again under its name stands in its place.
+  await stand.agon("experiments", "delete", "guesses", ...submit);
+  stand.write("guesses.toml", EXPERIMENT.replace("repeats = 40", "repeats = 5\nseed = 9"));
+  await stand.agon("run", "guesses.toml", "--out", "again", ...submit);
+  const sessions = async () => {
+    const answer = await ofRed.request.get(`${new URL(pages).origin}/api/v1/runs/guesses/sessions`);
+    return answer.ok() ? ((await answer.json()) as { total: number }).total : 0;
+  };
+  await expect.poll(sessions).toBe(5);
+
+  await ofRed.goto(pages);
   await ofRed.getByRole("button", { name: "Sign out" }).click();
   await expect(ofRed.getByLabel("Access token")).toBeVisible();
   expect((await ofRed.request.get(`${new URL(pages).origin}/api/v1/runs`)).status()).toBe(401);
