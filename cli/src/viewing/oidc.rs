@@ -47,6 +47,9 @@ const EMAIL_VERIFIED: &str = "email_verified";
 
 type Client = openid::Client<Discovered, Claims>;
 
+/// For which file a provider was discovered, how that ended, and when.
+type Discovery = (SignIn, Result<Client, SignInRefusal>, Instant);
+
 /// Everything that an ID token claims, and what every token claims of it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Map<String, Value>", into = "Map<String, Value>")]
@@ -108,7 +111,7 @@ pub struct Oidc {
     key: [u8; 32],
     /// The provider as it was discovered last, and for which file. Held while it is discovered, so that it
     /// is asked once.
-    known: tokio::sync::Mutex<Option<(SignIn, Result<Client, SignInRefusal>, Instant)>>,
+    known: tokio::sync::Mutex<Option<Discovery>>,
 }
 
 impl Oidc {

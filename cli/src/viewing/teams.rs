@@ -92,6 +92,9 @@ impl TeamPages {
     }
 }
 
+/// Who has an access, as long as anybody uses it.
+type Known = (Holder, Weak<Access>);
+
 struct Teams {
     pages: TeamPages,
     tasks: Tasks,
@@ -99,7 +102,7 @@ struct Teams {
     /// What opens a door without tokens.
     printed: String,
     /// By id of the token; those that nobody uses any more are gone.
-    known: Mutex<HashMap<Arc<str>, (Holder, Weak<Access>)>>,
+    known: Mutex<HashMap<Arc<str>, Known>>,
 }
 
 impl Doorkeeper for Teams {
