@@ -2,6 +2,7 @@
 //! a code verifier of their own, and takes what it claims of who comes back. What somebody may do then is
 //! the business of the identity file. Called by `teams.rs`.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agon_identity::sign_in::SignIn;
@@ -9,19 +10,25 @@ use agon_service_kit::clock::unix_ms;
 use agon_service_kit::server::install_crypto;
 use agon_service_kit::tasks::with_causes;
 use agon_web::signing_in::{Back, Begun, SignInRefusal};
-use openid::error::StandardClaimsSubjectMissing;
-use openid::{
-    CompactJson, Config, CustomClaims, Discovered, Options, Pkce, PkceSha256, StandardClaims,
-    StandardClaimsSubject,
-};
-use reqwest::Certificate;
-use secrecy::ExposeSecret as _;
-use serde::{Deserialize, Serialize};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::StatusCode;
+use http::header::CONTENT_TYPE;
+use reqwest::{Certificate, RequestBuilder};
+use ring::signature::{RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
 use tracing::{info, warn};
+use url::Url;
 
 use crate::connecting;
 use crate::failure::Failure;
+
+/// What a provider says is shorter.
+const LARGEST_ANSWER: usize = 1 << 20;
 
 /// Where a provider sends browsers back to.
 const BACK: &str = "/api/v1/sign-in/back";
@@ -45,61 +52,84 @@ const NOT_ASKED_FOR: Duration = Duration::from_secs(3);
 const EMAIL: &str = "email";
 const EMAIL_VERIFIED: &str = "email_verified";
 
-type Client = openid::Client<Discovered, Claims>;
-
 /// For which file a provider was discovered, how that ended, and when.
-type Discovery = (SignIn, Result<Client, SignInRefusal>, Instant);
+type Discovery = (SignIn, Result<Arc<Provider>, SignInRefusal>, Instant);
 
-/// Everything that an ID token claims, and what every token claims of it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Map<String, Value>", into = "Map<String, Value>")]
-struct Claims {
-    all: Map<String, Value>,
-    standard: StandardClaims,
+/// What a provider says of itself (OpenID Connect Discovery, section 3), as far as it is needed.
+#[derive(Debug, Deserialize)]
+struct Metadata {
+    issuer: String,
+    authorization_endpoint: Url,
+    token_endpoint: Url,
+    userinfo_endpoint: Option<Url>,
+    jwks_uri: Url,
 }
 
-impl TryFrom<Map<String, Value>> for Claims {
-    type Error = serde_json::Error;
-
-    fn try_from(all: Map<String, Value>) -> Result<Self, serde_json::Error> {
-        let standard = serde_json::from_value(Value::Object(all.clone()))?;
-        Ok(Self { all, standard })
-    }
+/// Keys of a provider (RFC 7517), as far as they are of RSA.
+#[derive(Debug, Deserialize)]
+struct Keys {
+    keys: Vec<Key>,
 }
 
-impl From<Claims> for Map<String, Value> {
-    fn from(claims: Claims) -> Self {
-        claims.all
-    }
+#[derive(Debug, Deserialize)]
+struct Key {
+    #[serde(default)]
+    kty: String,
+    #[serde(default)]
+    kid: String,
+    #[serde(default)]
+    n: String,
+    #[serde(default)]
+    e: String,
 }
 
-impl CustomClaims for Claims {
-    fn standard_claims(&self) -> &StandardClaims {
-        &self.standard
-    }
+/// A provider that was discovered.
+struct Provider {
+    metadata: Metadata,
+    keys: Vec<Key>,
+    secret: Option<SecretString>,
 }
 
-impl CompactJson for Claims {}
-
-/// What a provider says of somebody when it is asked with an access token.
-#[derive(Debug, Serialize, Deserialize)]
-struct UserInfo(Map<String, Value>);
-
-impl StandardClaimsSubject for UserInfo {
-    fn sub(&self) -> Result<&str, StandardClaimsSubjectMissing> {
-        let subject = self.0.get("sub").and_then(Value::as_str);
-        subject.ok_or(StandardClaimsSubjectMissing)
-    }
+/// What a provider answers to a code (OpenID Connect Core, section 3.1.3.3).
+#[derive(Deserialize)]
+struct Tokens {
+    access_token: String,
+    id_token: String,
 }
 
-impl CompactJson for UserInfo {}
+/// The head of an ID token.
+#[derive(Deserialize)]
+struct Head {
+    alg: String,
+    #[serde(default)]
+    kid: String,
+}
+
+/// Why a provider's word is not taken.
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[error("the provider cannot be asked")]
+    Asked(#[source] reqwest::Error),
+    #[error("the provider answers {0}")]
+    Status(StatusCode),
+    #[error("the provider's answer is too long")]
+    TooLong,
+    #[error("the provider's answer cannot be read")]
+    Malformed(#[source] serde_json::Error),
+    #[error("the provider calls itself {0}")]
+    Issuer(String),
+    #[error("the provider names an endpoint without https, which would show our secret")]
+    Open,
+    #[error("an ID token is not what the provider may send: {0}")]
+    Token(&'static str),
+}
 
 /// What belongs to a browser that is sent to the provider. Made of the cookie that it is given, so that
 /// nothing of browsers that never come back is kept.
 struct Sent {
     state: String,
     nonce: String,
-    code_verifier: Pkce,
+    code_verifier: String,
 }
 
 /// See the module.
@@ -143,21 +173,26 @@ impl Oidc {
     /// # Errors
     /// It does not answer.
     pub async fn begin(&self, sign_in: &SignIn) -> Result<Begun, SignInRefusal> {
-        let mut client = self.client(sign_in).await?;
+        let provider = self.provider(sign_in).await?;
         let random = agon_web::token().map_err(failed)?;
         let browser = format!("{random}.{}", unix_ms() / 1_000);
         let sent = self.sent(&browser);
-        client.pkce = Some(sent.code_verifier);
         let ask_for = sign_in.ask_for.iter().map(String::as_str);
         let scope: Vec<&str> = [SCOPE].into_iter().chain(ask_for).collect();
-        let address = client.auth_url(&Options {
-            scope: Some(scope.join(" ")),
-            state: Some(sent.state),
-            nonce: Some(sent.nonce),
-            ..Options::default()
-        });
+        let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(sent.code_verifier.as_bytes()));
+        let mut address = provider.metadata.authorization_endpoint.clone();
+        address
+            .query_pairs_mut()
+            .append_pair("response_type", "code")
+            .append_pair("client_id", &sign_in.client_id)
+            .append_pair("redirect_uri", &self.back())
+            .append_pair("scope", &scope.join(" "))
+            .append_pair("state", &sent.state)
+            .append_pair("nonce", &sent.nonce)
+            .append_pair("code_challenge", &challenge)
+            .append_pair("code_challenge_method", "S256");
         Ok(Begun {
-            address: address.to_string(),
+            address: address.into(),
             browser,
         })
     }
@@ -171,7 +206,7 @@ impl Oidc {
         Sent {
             state: made("state"),
             nonce: made("nonce"),
-            code_verifier: Pkce::S256(PkceSha256::replicate(made("verifier"))),
+            code_verifier: made("verifier"),
         }
     }
 
@@ -193,20 +228,20 @@ impl Oidc {
             info!("the provider did not let somebody sign in");
             return Err(SignInRefusal::Failed);
         }
-        let mut client = self.client(sign_in).await?;
-        client.pkce = Some(away.code_verifier);
-        let token = client
-            .authenticate(&back.code, away.nonce.as_str(), None)
-            .await
-            .map_err(failed)?;
-        // Without an ID token nobody vouches for anybody.
-        let id_token = token.id_token.as_ref().ok_or(SignInRefusal::Failed)?;
-        let mut vouched = id_token.payload().map_err(failed)?.all.clone();
+        let provider = self.provider(sign_in).await?;
+        let tokens = self.tokens(sign_in, &provider, back, &away).await;
+        let tokens = tokens.map_err(failed)?;
+        let vouched = vouched(&provider, &sign_in.client_id, &tokens.id_token, &away.nonce);
+        let mut vouched = vouched.map_err(failed)?;
         // Many providers keep groups, and some everything but the subject, for those who ask again.
-        let mut claims = match client.config().userinfo_endpoint {
-            Some(_) => {
-                let told = client.request_userinfo_custom(&token).await;
-                let UserInfo(told) = told.map_err(failed)?;
+        let mut claims = match &provider.metadata.userinfo_endpoint {
+            Some(endpoint) => {
+                let asked = self.http.get(endpoint.clone());
+                let told = answer(asked.bearer_auth(&tokens.access_token)).await;
+                let told: Map<String, Value> = told.map_err(failed)?;
+                if told.get("sub") != vouched.get("sub") {
+                    return Err(failed(Fault::Token("userinfo is about somebody else")));
+                }
                 told
             }
             None => Map::new(),
@@ -220,49 +255,174 @@ impl Oidc {
         Ok(Value::Object(claims))
     }
 
-    async fn client(&self, sign_in: &SignIn) -> Result<Client, SignInRefusal> {
-        let mut known = self.known.lock().await;
-        if let Some((file, client, asked)) = &*known
-            && file == sign_in
-            && asked.elapsed()
-                < if client.is_ok() {
-                    BELIEVED_FOR
-                } else {
-                    NOT_ASKED_FOR
-                }
-        {
-            return client.clone();
-        }
-        let client = self.discover(sign_in).await;
-        *known = Some((sign_in.clone(), client.clone(), Instant::now()));
-        client
+    /// Where the provider sends browsers back to.
+    fn back(&self) -> String {
+        format!("{}{BACK}", self.address)
     }
 
-    async fn discover(&self, sign_in: &SignIn) -> Result<Client, SignInRefusal> {
+    async fn tokens(
+        &self,
+        sign_in: &SignIn,
+        provider: &Provider,
+        back: &Back,
+        sent: &Sent,
+    ) -> Result<Tokens, Fault> {
+        let redirect = self.back();
+        let mut form = vec![
+            ("grant_type", "authorization_code"),
+            ("code", &*back.code),
+            ("redirect_uri", &*redirect),
+            ("code_verifier", &*sent.code_verifier),
+        ];
+        let mut asked = self.http.post(provider.metadata.token_endpoint.clone());
+        match &provider.secret {
+            Some(secret) => {
+                let escaped = |text: &str| -> String {
+                    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
+                };
+                let (id, secret) = (escaped(&sign_in.client_id), secret.expose_secret());
+                asked = asked.basic_auth(id, Some(escaped(secret)));
+            }
+            None => form.push(("client_id", &*sign_in.client_id)),
+        }
+        let body = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(form)
+            .finish();
+        let asked = asked
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(body);
+        answer(asked).await
+    }
+
+    async fn provider(&self, sign_in: &SignIn) -> Result<Arc<Provider>, SignInRefusal> {
+        let mut known = self.known.lock().await;
+        if let Some((file, provider, asked)) = &*known
+            && file == sign_in
+        {
+            let lasts = if provider.is_ok() {
+                BELIEVED_FOR
+            } else {
+                NOT_ASKED_FOR
+            };
+            if asked.elapsed() < lasts {
+                return provider.clone();
+            }
+        }
+        let provider = self.discover(sign_in).await.map(Arc::new);
+        *known = Some((sign_in.clone(), provider.clone(), Instant::now()));
+        provider
+    }
+
+    async fn discover(&self, sign_in: &SignIn) -> Result<Provider, SignInRefusal> {
         let secret = sign_in.client_secret.as_ref();
         let secret = secret.map(|source| source.read()).transpose();
         let secret = secret.map_err(failed)?;
-        let client = Client::discover_with_client(
-            self.http.clone(),
-            sign_in.client_id.clone(),
-            secret.map(|secret| secret.expose_secret().to_owned()),
-            format!("{}{BACK}", self.address),
-            sign_in.issuer.clone(),
-        )
-        .await
-        .map_err(failed)?;
-        if names_an_open_endpoint(client.config()) {
-            warn!("the provider names an endpoint without https, which would show our secret");
-            return Err(SignInRefusal::Failed);
+        let issuer = sign_in.issuer.as_str().trim_end_matches('/');
+        let place = format!("{issuer}/.well-known/openid-configuration");
+        let metadata: Metadata = answer(self.http.get(place)).await.map_err(failed)?;
+        if metadata.issuer.trim_end_matches('/') != issuer {
+            return Err(failed(Fault::Issuer(metadata.issuer)));
         }
-        Ok(client)
+        if names_an_open_endpoint(&metadata) {
+            return Err(failed(Fault::Open));
+        }
+        let keys = answer(self.http.get(metadata.jwks_uri.clone())).await;
+        let Keys { keys } = keys.map_err(failed)?;
+        Ok(Provider {
+            metadata,
+            keys,
+            secret,
+        })
+    }
+}
+
+/// What a provider answers, in JSON of at most [`LARGEST_ANSWER`].
+async fn answer<T: DeserializeOwned>(asked: RequestBuilder) -> Result<T, Fault> {
+    let mut response = asked.send().await.map_err(Fault::Asked)?;
+    if !response.status().is_success() {
+        return Err(Fault::Status(response.status()));
+    }
+    let mut body = Vec::new();
+    while let Some(part) = response.chunk().await.map_err(Fault::Asked)? {
+        if body.len() + part.len() > LARGEST_ANSWER {
+            return Err(Fault::TooLong);
+        }
+        body.extend_from_slice(&part);
+    }
+    serde_json::from_slice(&body).map_err(Fault::Malformed)
+}
+
+/// The claims of an ID token (OpenID Connect Core, section 3.1.3.7): signed with RS256 by a key of the
+/// provider, for this client, about this sign-in, and not expired.
+fn vouched(
+    provider: &Provider,
+    client_id: &str,
+    token: &str,
+    nonce: &str,
+) -> Result<Map<String, Value>, Fault> {
+    let not = Fault::Token;
+    let (signed, signature) = token.rsplit_once('.').ok_or(not("no token"))?;
+    let (head, payload) = signed.split_once('.').ok_or(not("no token"))?;
+    let decoded = |text: &str| URL_SAFE_NO_PAD.decode(text);
+    let head = decoded(head).map_err(|_| not("its head cannot be decoded"))?;
+    let head: Head = serde_json::from_slice(&head).map_err(Fault::Malformed)?;
+    if head.alg != "RS256" {
+        return Err(not("it is not signed with RS256"));
+    }
+    let signature = decoded(signature).map_err(|_| not("its signature cannot be decoded"))?;
+    let of_rsa = provider.keys.iter().filter(|key| key.kty == "RSA");
+    let mut fitting = of_rsa.filter(|key| head.kid.is_empty() || key.kid == head.kid);
+    let is_signed = fitting.any(|key| {
+        let (Ok(n), Ok(e)) = (decoded(&key.n), decoded(&key.e)) else {
+            return false;
+        };
+        let key = RsaPublicKeyComponents { n, e };
+        let checked = key.verify(&RSA_PKCS1_2048_8192_SHA256, signed.as_bytes(), &signature);
+        checked.is_ok()
+    });
+    if !is_signed {
+        return Err(not("no key of the provider has signed it"));
+    }
+    let payload = decoded(payload).map_err(|_| not("it cannot be decoded"))?;
+    let claims: Map<String, Value> = serde_json::from_slice(&payload).map_err(Fault::Malformed)?;
+    let text = |name: &str| claims.get(name).and_then(Value::as_str);
+    let is_for_us = match claims.get("aud") {
+        Some(Value::String(audience)) => audience == client_id,
+        Some(Value::Array(all)) => {
+            all.iter().any(|one| one == client_id) && (all.len() == 1 || text("azp").is_some())
+        }
+        _ => false,
+    };
+    let expires = claims.get("exp").and_then(Value::as_f64);
+    let is_in_time = expires.is_some_and(|expires| expires > (unix_ms() / 1_000) as f64);
+    let faults = [
+        (
+            text("iss") == Some(&provider.metadata.issuer),
+            "another issuer",
+        ),
+        (is_for_us, "it is for somebody else"),
+        (
+            text("azp").is_none_or(|party| party == client_id),
+            "it was made for another party",
+        ),
+        (is_in_time, "it has expired"),
+        (text("nonce") == Some(nonce), "it is about another sign-in"),
+        (text("sub").is_some(), "it is about nobody"),
+    ];
+    match faults.iter().find(|(holds, _)| !holds) {
+        Some((_, fault)) => Err(not(fault)),
+        None => Ok(claims),
     }
 }
 
 /// Our secret is sent to one, and what somebody claims to be comes from another.
-fn names_an_open_endpoint(config: &Config) -> bool {
-    let endpoints = [&config.authorization_endpoint, &config.token_endpoint];
-    let mut endpoints = endpoints.into_iter().chain(&config.userinfo_endpoint);
+fn names_an_open_endpoint(said: &Metadata) -> bool {
+    let endpoints = [
+        &said.authorization_endpoint,
+        &said.token_endpoint,
+        &said.jwks_uri,
+    ];
+    let mut endpoints = endpoints.into_iter().chain(&said.userinfo_endpoint);
     endpoints.any(|endpoint| endpoint.scheme() != "https")
 }
 
