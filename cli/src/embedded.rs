@@ -29,6 +29,9 @@ const WORKERS_STOP_WITHIN: Duration = Duration::from_secs(10);
 /// Streams and requests may finish within this time.
 const COORDINATOR_STOPS_WITHIN: Duration = Duration::from_secs(5);
 
+/// The gateway has told whoever looks at a door by then.
+const DOORS_STOP_WITHIN: Duration = Duration::from_secs(2);
+
 /// How the roles run.
 pub struct Options {
     /// Redis to keep the state in; files of the data folder otherwise.
@@ -52,6 +55,8 @@ pub struct Cluster {
     workers: Tasks,
     /// The coordinator's tasks.
     services: Tasks,
+    /// Those of doors over HTTP, which end with the gateway.
+    doors: Tasks,
     running_gateway: Gateway,
     coordinator: Coordinator,
     simulated: Option<SimLlm>,
@@ -130,6 +135,7 @@ impl Cluster {
             gateway,
             workers,
             services,
+            doors: Tasks::new(),
             running_gateway,
             coordinator,
             simulated,
@@ -144,7 +150,7 @@ impl Cluster {
     pub async fn serve_http(&self, address: &str) -> Result<SocketAddr, Failure> {
         let listener = on_this_machine(address).await?;
         let address = listener.local_addr();
-        let tasks = &self.workers;
+        let tasks = &self.doors;
         // Nobody has tokens for a single run.
         let identities = Identities::open(None, None, tasks).await;
         let identities = identities.map_err(Failure::input)?;
@@ -188,6 +194,7 @@ impl Cluster {
         let _ = self.services.shutdown(COORDINATOR_STOPS_WITHIN).await;
         self.coordinator.close();
         let lost = self.running_gateway.stop().await;
+        let _ = self.doors.shutdown(DOORS_STOP_WITHIN).await;
         if let Some(simulated) = self.simulated {
             simulated.stop().await;
         }

@@ -17,7 +17,7 @@ use agon_service_kit::server::Listener;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use agon_web::seats::Seats;
 use agon_web::sweeps::Sweeps;
-use agon_web::{Access, Entrance, Library};
+use agon_web::{Access, Entrance, Library, Shelf};
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
@@ -74,7 +74,8 @@ impl Pages {
         sweeps: Option<Arc<dyn Sweeps>>,
         seats: Option<Arc<Seats>>,
     ) -> Result<(), Failure> {
-        let access = Access::new(self.library, sweeps, CancellationToken::new());
+        let shelf = Shelf::new(self.library, CancellationToken::new());
+        let access = Access::new(Arc::new(shelf), sweeps);
         let entrance = Entrance::open(&self.token, access).map_err(Failure::surroundings)?;
         serve(tasks, self.listener, entrance, seats);
         Ok(())

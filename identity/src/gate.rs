@@ -236,6 +236,9 @@ impl Gate {
         if known.ended.is_cancelled() {
             return Err(Refusal::Ended);
         }
+        if known.is_stored && self.identities.is_waiting_for_store() {
+            return Err(Refusal::StoreAway);
+        }
         if known.holder.is_anybody() && !self.is_open() {
             return Err(Refusal::NoToken);
         }
@@ -267,10 +270,8 @@ impl Gate {
     /// ends it.
     pub fn let_in(&self, holder: Option<Holder>, scopes: &[Scope]) -> Option<KnownHolder> {
         let holder = holder.filter(|holder| self.may_sign_in(holder, scopes))?;
-        Some(KnownHolder {
-            holder,
-            ended: CancellationToken::new(),
-        })
+        let ended = CancellationToken::new();
+        Some(KnownHolder::in_this_process(holder, ended))
     }
 
     fn may_sign_in(&self, holder: &Holder, scopes: &[Scope]) -> bool {
@@ -291,7 +292,7 @@ impl Gate {
         rule: Option<Rule>,
         known: KnownHolder,
     ) -> Result<Admitted, Refusal> {
-        let KnownHolder { holder, ended } = known;
+        let KnownHolder { holder, ended, .. } = known;
         let rule = rule.ok_or_else(|| Refusal::NoRule {
             call: short(call).to_owned(),
         })?;

@@ -64,7 +64,9 @@ where
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let call = request.uri().path();
         // No request from elsewhere has extensions of ours.
-        let admitted = match request.extensions().get::<KnownHolder>() {
+        let known = request.extensions().get::<KnownHolder>();
+        let shows_a_token = known.is_none();
+        let admitted = match known {
             Some(known) => self.gate.admit_known(call, known.clone()),
             None => {
                 let shown = Shown::of(request.headers(), request.uri());
@@ -73,7 +75,7 @@ where
         };
         match admitted {
             Ok(admitted) => self.pass(request, admitted),
-            Err(Refusal::UnknownToken | Refusal::StoreAway) => {
+            Err(Refusal::UnknownToken | Refusal::StoreAway) if shows_a_token => {
                 let mut own = self.clone();
                 // The one that is ready is used.
                 std::mem::swap(self, &mut own);

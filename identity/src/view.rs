@@ -82,6 +82,19 @@ pub struct KnownHolder {
     pub holder: Holder,
     /// Cancelled once the token is not accepted any more.
     pub ended: CancellationToken,
+    /// Whether the store must have been heard lately for it to be believed.
+    pub(crate) is_stored: bool,
+}
+
+impl KnownHolder {
+    /// Somebody whom this process knows by other means than a token of the store.
+    pub fn in_this_process(holder: Holder, ended: CancellationToken) -> Self {
+        Self {
+            holder,
+            ended,
+            is_stored: false,
+        }
+    }
 }
 
 impl Identities {
@@ -207,6 +220,7 @@ impl Identities {
                 TokenState::Valid => Ok(KnownHolder {
                     holder: token.holder.clone(),
                     ended: token.ended.clone(),
+                    is_stored: token.is_stored,
                 }),
             },
         }

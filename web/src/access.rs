@@ -1,9 +1,10 @@
-//! What somebody who came in may see: sessions, what is made of them, and what is being played. Each holder
-//! of a token has their own, so that no route can show one what is another's.
+//! What somebody who came in may see: sessions, what is made of them, and what is being played. Those who
+//! may see the same share it; nobody else has it, so that no route can show one what is another's.
 
 use std::sync::Arc;
 
 use serde::Serialize;
+use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use utoipa::ToSchema;
 
@@ -11,15 +12,35 @@ use crate::library::Library;
 use crate::results::Results;
 use crate::sweeps::Sweeps;
 
-/// See the module.
-pub struct Access {
+/// Streams that one holder has open at once.
+const OWN_STREAMS: usize = 32;
+
+/// Sessions and what is made of them, for all who may see them.
+pub struct Shelf {
     pub(crate) library: Arc<Library>,
     pub(crate) results: Results,
+    /// Ends what was begun for it, such as following experiments, once nobody looks any more.
+    _begun: DropGuard,
+}
+
+impl Shelf {
+    /// One of a library; `begun` is cancelled when the last of it is dropped.
+    pub fn new(library: Arc<Library>, begun: CancellationToken) -> Self {
+        Self {
+            library,
+            results: Results::default(),
+            _begun: begun.drop_guard(),
+        }
+    }
+}
+
+/// See the module.
+pub struct Access {
+    pub(crate) shelf: Arc<Shelf>,
     pub(crate) sweeps: Option<Arc<dyn Sweeps>>,
     /// Absent where there is one token for all.
     pub(crate) holder: Option<AccessHolder>,
-    /// Ends what was begun for it, such as following experiments, once nobody can come in with it.
-    _begun: DropGuard,
+    pub(crate) streams: Arc<Semaphore>,
 }
 
 /// Who came in.
@@ -32,19 +53,13 @@ pub struct AccessHolder {
 }
 
 impl Access {
-    /// Access to these sessions, and to what is being played. `begun` is cancelled when the last of it is
-    /// dropped.
-    pub fn new(
-        library: Arc<Library>,
-        sweeps: Option<Arc<dyn Sweeps>>,
-        begun: CancellationToken,
-    ) -> Self {
+    /// Access to these sessions, and to what is being played.
+    pub fn new(shelf: Arc<Shelf>, sweeps: Option<Arc<dyn Sweeps>>) -> Self {
         Self {
-            library,
-            results: Results::default(),
+            shelf,
             sweeps,
             holder: None,
-            _begun: begun.drop_guard(),
+            streams: Arc::new(Semaphore::new(OWN_STREAMS)),
         }
     }
 

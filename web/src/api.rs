@@ -258,7 +258,7 @@ struct Runs {
 /// Lists all runs.
 #[utoipa::path(get, path = "/runs", responses((status = 200, description = "All runs.", body = Runs)))]
 async fn runs(Extension(access): Allowed) -> Json<Runs> {
-    let runs = access.library.index.read().runs();
+    let runs = access.shelf.library.index.read().runs();
     Json(Runs { runs })
 }
 
@@ -273,7 +273,7 @@ async fn runs(Extension(access): Allowed) -> Json<Runs> {
     ),
 )]
 async fn run(Extension(access): Allowed, Path(RunPath { run }): Path<RunPath>) -> Answer<RunHead> {
-    let head = access.library.index.read().run(&run);
+    let head = access.shelf.library.index.read().run(&run);
     head.map(Json)
         .ok_or_else(|| Refusal::Missing(format!("run {run}")))
 }
@@ -293,7 +293,7 @@ async fn sessions(
     Path(RunPath { run }): Path<RunPath>,
     Query(query): Query<SessionQuery>,
 ) -> Answer<SessionPage> {
-    let page = access.library.index.read().sessions(&run, &query);
+    let page = access.shelf.library.index.read().sessions(&run, &query);
     page.map(Json)
         .ok_or_else(|| Refusal::Missing(format!("run {run}")))
 }
@@ -313,8 +313,8 @@ async fn session(
     Extension(access): Allowed,
     Path(SessionPath { session }): Path<SessionPath>,
 ) -> Answer<SessionHead> {
-    let (run, viewing) = access.library.viewing(&session).await?;
-    let paired = access.library.index.read().paired(&session);
+    let (run, viewing) = access.shelf.library.viewing(&session).await?;
+    let paired = access.shelf.library.index.read().paired(&session);
     let head = beside(move || viewing.head()).await?;
     Ok(Json(SessionHead { run, head, paired }))
 }
@@ -337,7 +337,7 @@ async fn steps(
     Path(SessionPath { session }): Path<SessionPath>,
     Query(query): Query<StepQuery>,
 ) -> Answer<Steps> {
-    let (_, viewing) = access.library.viewing(&session).await?;
+    let (_, viewing) = access.shelf.library.viewing(&session).await?;
     seat_of(&viewing, query.seat)?;
     let total = viewing.steps();
     let steps = beside(move || viewing.from(query.from, query.count(), query.seat)).await?;
@@ -360,7 +360,7 @@ async fn search(
     Path(SessionPath { session }): Path<SessionPath>,
     Query(query): Query<TextQuery>,
 ) -> Answer<Hits> {
-    let (_, viewing) = access.library.viewing(&session).await?;
+    let (_, viewing) = access.shelf.library.viewing(&session).await?;
     seat_of(&viewing, query.seat)?;
     let hits = beside(move || viewing.search(&query.q, query.seat, MOST_HITS)).await?;
     Ok(Json(hits))
@@ -387,7 +387,7 @@ async fn decision(
         index,
     }): Path<DecisionPath>,
 ) -> Answer<Decision> {
-    let calls = access.library.calls(&session).await?;
+    let calls = access.shelf.library.calls(&session).await?;
     let mut calls = calls.iter();
     let found = calls.find(|call| call.seat == seat && call.index == index);
     found
@@ -413,7 +413,7 @@ async fn record(
     Extension(access): Allowed,
     Path(SessionPath { session }): Path<SessionPath>,
 ) -> Result<Response, Refusal> {
-    let line = access.library.line(&session).await?;
+    let line = access.shelf.library.line(&session).await?;
     Ok(([(CONTENT_TYPE, "application/json")], line).into_response())
 }
 
@@ -450,9 +450,11 @@ async fn events(
     Extension(Ended(ended)): Extension<Ended>,
 ) -> Result<Response, Refusal> {
     let sweeps = access.sweeps.clone().ok_or_else(nothing_is_played)?;
+    let own = Arc::clone(&access.streams).try_acquire_owned();
+    let own = own.map_err(|_| Refusal::Busy)?;
     let place = shared.streams.try_acquire_owned();
     let place = place.map_err(|_| Refusal::Busy)?;
-    let told = sweeps::tell(sweeps.states(), ended, (access, place));
+    let told = sweeps::tell(sweeps.states(), ended, (access, own, place));
     Ok(told.into_response())
 }
 

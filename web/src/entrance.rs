@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::{Access, SignedIn};
 use crate::refusal::Refusal;
-use crate::signing_in::Provider;
+use crate::signing_in::{Provider, SIGN_IN};
 
 /// How names of cookies begin; browsers do not tell servers of one machine apart, so each has its own.
 const NAME: &str = "agon-view";
@@ -32,9 +32,6 @@ const MOST_BROWSERS: usize = 50;
 
 /// A cookie that nobody has shown for so long is forgotten, and with it what was kept for its holder.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(12 * 60 * 60);
-
-/// Where browsers are sent to a provider and come back from it.
-const SIGN_IN: &str = "/api/v1/sign-in";
 
 /// Bytes of randomness in tokens and cookies.
 const RANDOM_BYTES: usize = 24;

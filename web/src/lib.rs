@@ -21,7 +21,7 @@ pub mod site;
 pub mod sweeps;
 mod wanted;
 
-pub use access::{Access, AccessHolder, SignedIn};
+pub use access::{Access, AccessHolder, Shelf, SignedIn};
 pub use answers::{Decision, DecisionMessage};
 pub use api::router;
 pub use entrance::{Doorkeeper, Entrance, is_same, token};

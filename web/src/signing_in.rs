@@ -6,6 +6,12 @@ use futures_util::future::BoxFuture;
 
 use crate::access::SignedIn;
 
+/// Where browsers are sent to a provider.
+pub(crate) const SIGN_IN: &str = "/api/v1/sign-in";
+
+/// Where a provider sends them back to.
+pub const BACK: &str = "/api/v1/sign-in/back";
+
 /// A provider at which people sign in.
 pub trait Provider: Send + Sync + 'static {
     /// What it is called; `None` where people do not sign in at any.

@@ -14,6 +14,7 @@ use agon_identity::view::Identities;
 use agon_service_kit::server;
 use agon_service_kit::tasks::TaskKind;
 use tonic::service::Routes;
+use url::Url;
 
 use crate::connecting::transport_to;
 use crate::data_folder::{COORDINATOR, HeldFolder, STORE};
@@ -89,6 +90,7 @@ pub struct Coordinator {
         env = "AGON_WEB_ADDRESS",
         hide_env_values = true,
         value_name = "URL",
+        value_parser = origin,
         requires = "web_listen",
         help_heading = "Pages"
     )]
@@ -196,6 +198,20 @@ fn archive(place: Option<&str>) -> ArchiveChoice {
 
 /// Less would run out between two heartbeats on a busy machine.
 const SHORTEST: Duration = Duration::from_secs(1);
+
+/// A scheme and a host, with a port or without.
+fn origin(text: &str) -> Result<String, String> {
+    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    let is_origin = matches!(url.scheme(), "http" | "https")
+        && url.path() == "/"
+        && url.query().is_none()
+        && url.fragment().is_none()
+        && url.username().is_empty();
+    match is_origin {
+        true => Ok(url.origin().ascii_serialization()),
+        false => Err("must be http:// or https:// and a host, without a path".to_owned()),
+    }
+}
 
 fn at_least_a_second(text: &str) -> Result<Duration, String> {
     let time = humantime::parse_duration(text).map_err(|error| error.to_string())?;

@@ -100,23 +100,44 @@ impl Following {
         library: Arc<Library>,
         files: Arc<Files>,
     ) -> Result<Arc<dyn Sweeps>, Failure> {
-        let folder = private_folder().map_err(Failure::surroundings)?;
-        let (sender, states) = watch::channel(States::default());
-        let client = experiment_client(source.experiments);
-        let follower = Follower {
-            client: client.clone(),
-            gateway: source.gateway,
-            holder: source.holder,
-            library,
-            files,
-            folder,
-            followed: BTreeMap::new(),
-        };
-        tasks.spawn(TaskKind::UPKEEP, "experiments for pages", async move {
-            let _ = stopping.run_until_cancelled(follower.run(sender)).await;
-        });
-        Ok(Arc::new(Self { client, states }))
+        let client = source.experiments.clone();
+        let states = follow(tasks, stopping, source, library, files)?;
+        Ok(Self::acting(client, states))
     }
+
+    /// Experiments that are followed already, about which somebody acts in calls of their own.
+    pub fn acting(experiments: Transport, states: watch::Receiver<States>) -> Arc<dyn Sweeps> {
+        let client = experiment_client(experiments);
+        Arc::new(Self { client, states })
+    }
+}
+
+/// Follows all experiments that may be seen, as [`Following::begin`] does, and says how they stand.
+///
+/// # Errors
+/// There is no room for records.
+pub fn follow(
+    tasks: &Tasks,
+    stopping: CancellationToken,
+    source: Source,
+    library: Arc<Library>,
+    files: Arc<Files>,
+) -> Result<watch::Receiver<States>, Failure> {
+    let folder = private_folder().map_err(Failure::surroundings)?;
+    let (sender, states) = watch::channel(States::default());
+    let follower = Follower {
+        client: experiment_client(source.experiments),
+        gateway: source.gateway,
+        holder: source.holder,
+        library,
+        files,
+        folder,
+        followed: BTreeMap::new(),
+    };
+    tasks.spawn(TaskKind::UPKEEP, "experiments for pages", async move {
+        let _ = stopping.run_until_cancelled(follower.run(sender)).await;
+    });
+    Ok(states)
 }
 
 impl Sweeps for Following {

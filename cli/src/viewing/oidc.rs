@@ -9,7 +9,7 @@ use agon_identity::sign_in::SignIn;
 use agon_service_kit::clock::unix_ms;
 use agon_service_kit::server::install_crypto;
 use agon_service_kit::tasks::with_causes;
-use agon_web::signing_in::{Back, Begun, SignInRefusal};
+use agon_web::signing_in::{BACK, Back, Begun, SignInRefusal};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::StatusCode;
@@ -30,9 +30,6 @@ use crate::failure::Failure;
 /// What a provider says is shorter.
 const LARGEST_ANSWER: usize = 1 << 20;
 
-/// Where a provider sends browsers back to.
-const BACK: &str = "/api/v1/sign-in/back";
-
 /// What is asked for, besides what the identity file names.
 const SCOPE: &str = "openid email profile";
 
@@ -45,6 +42,9 @@ const SIGNS_IN_WITHIN: Duration = Duration::from_secs(10 * 60);
 /// What a provider says of itself, its keys among it, is asked for again after this.
 const BELIEVED_FOR: Duration = Duration::from_secs(5 * 60);
 
+/// A token that no known key has signed has the keys asked for again, unless they are younger than this.
+const KEYS_KEPT_FOR: Duration = Duration::from_secs(10);
+
 /// A provider that could not be discovered is left alone for so long.
 const NOT_ASKED_FOR: Duration = Duration::from_secs(3);
 
@@ -53,7 +53,7 @@ const EMAIL: &str = "email";
 const EMAIL_VERIFIED: &str = "email_verified";
 
 /// For which file a provider was discovered, how that ended, and when.
-type Discovery = (SignIn, Result<Arc<Provider>, SignInRefusal>, Instant);
+type Discovery = (SignIn, Result<Arc<Discovered>, SignInRefusal>, Instant);
 
 /// What a provider says of itself (OpenID Connect Discovery, section 3), as far as it is needed.
 #[derive(Debug, Deserialize)]
@@ -84,7 +84,7 @@ struct Key {
 }
 
 /// A provider that was discovered.
-struct Provider {
+struct Discovered {
     metadata: Metadata,
     keys: Vec<Key>,
     secret: Option<SecretString>,
@@ -120,6 +120,8 @@ enum Fault {
     Issuer(String),
     #[error("the provider names an endpoint without https, which would show our secret")]
     Open,
+    #[error("no key of the provider has signed an ID token")]
+    Signature,
     #[error("an ID token is not what the provider may send: {0}")]
     Token(&'static str),
 }
@@ -159,11 +161,11 @@ impl Oidc {
             let certificates = Certificate::from_pem_bundle(&pem).map_err(Failure::input)?;
             http = http.tls_certs_merge(certificates);
         }
+        let random = agon_web::token().map_err(Failure::surroundings)?;
         Ok(Self {
             http: http.build().map_err(Failure::surroundings)?,
             address: address.trim_end_matches('/').to_owned(),
-            key: *blake3::hash(agon_web::token().map_err(Failure::surroundings)?.as_bytes())
-                .as_bytes(),
+            key: *blake3::hash(random.as_bytes()).as_bytes(),
             known: tokio::sync::Mutex::default(),
         })
     }
@@ -173,7 +175,7 @@ impl Oidc {
     /// # Errors
     /// It does not answer.
     pub async fn begin(&self, sign_in: &SignIn) -> Result<Begun, SignInRefusal> {
-        let provider = self.provider(sign_in).await?;
+        let provider = self.provider(sign_in, BELIEVED_FOR).await?;
         let random = agon_web::token().map_err(failed)?;
         let browser = format!("{random}.{}", unix_ms() / 1_000);
         let sent = self.sent(&browser);
@@ -228,10 +230,17 @@ impl Oidc {
             info!("the provider did not let somebody sign in");
             return Err(SignInRefusal::Failed);
         }
-        let provider = self.provider(sign_in).await?;
+        let provider = self.provider(sign_in, BELIEVED_FOR).await?;
         let tokens = self.tokens(sign_in, &provider, back, &away).await;
         let tokens = tokens.map_err(failed)?;
-        let vouched = vouched(&provider, &sign_in.client_id, &tokens.id_token, &away.nonce);
+        let check = |provider: &Discovered| {
+            vouched(provider, &sign_in.client_id, &tokens.id_token, &away.nonce)
+        };
+        let vouched = match check(&provider) {
+            // It may have new keys.
+            Err(Fault::Signature) => check(&*self.provider(sign_in, KEYS_KEPT_FOR).await?),
+            vouched => vouched,
+        };
         let mut vouched = vouched.map_err(failed)?;
         // Many providers keep groups, and some everything but the subject, for those who ask again.
         let mut claims = match &provider.metadata.userinfo_endpoint {
@@ -263,7 +272,7 @@ impl Oidc {
     async fn tokens(
         &self,
         sign_in: &SignIn,
-        provider: &Provider,
+        provider: &Discovered,
         back: &Back,
         sent: &Sent,
     ) -> Result<Tokens, Fault> {
@@ -294,13 +303,18 @@ impl Oidc {
         answer(asked).await
     }
 
-    async fn provider(&self, sign_in: &SignIn) -> Result<Arc<Provider>, SignInRefusal> {
+    /// The provider as it was discovered no longer ago than this.
+    async fn provider(
+        &self,
+        sign_in: &SignIn,
+        lasts: Duration,
+    ) -> Result<Arc<Discovered>, SignInRefusal> {
         let mut known = self.known.lock().await;
         if let Some((file, provider, asked)) = &*known
             && file == sign_in
         {
             let lasts = if provider.is_ok() {
-                BELIEVED_FOR
+                lasts
             } else {
                 NOT_ASKED_FOR
             };
@@ -313,7 +327,7 @@ impl Oidc {
         provider
     }
 
-    async fn discover(&self, sign_in: &SignIn) -> Result<Provider, SignInRefusal> {
+    async fn discover(&self, sign_in: &SignIn) -> Result<Discovered, SignInRefusal> {
         let secret = sign_in.client_secret.as_ref();
         let secret = secret.map(|source| source.read()).transpose();
         let secret = secret.map_err(failed)?;
@@ -328,7 +342,7 @@ impl Oidc {
         }
         let keys = answer(self.http.get(metadata.jwks_uri.clone())).await;
         let Keys { keys } = keys.map_err(failed)?;
-        Ok(Provider {
+        Ok(Discovered {
             metadata,
             keys,
             secret,
@@ -355,7 +369,7 @@ async fn answer<T: DeserializeOwned>(asked: RequestBuilder) -> Result<T, Fault> 
 /// The claims of an ID token (OpenID Connect Core, section 3.1.3.7): signed with RS256 by a key of the
 /// provider, for this client, about this sign-in, and not expired.
 fn vouched(
-    provider: &Provider,
+    provider: &Discovered,
     client_id: &str,
     token: &str,
     nonce: &str,
@@ -381,7 +395,7 @@ fn vouched(
         checked.is_ok()
     });
     if !is_signed {
-        return Err(not("no key of the provider has signed it"));
+        return Err(Fault::Signature);
     }
     let payload = decoded(payload).map_err(|_| not("it cannot be decoded"))?;
     let claims: Map<String, Value> = serde_json::from_slice(&payload).map_err(Fault::Malformed)?;

@@ -1,6 +1,6 @@
-//! Pages that a coordinator serves: whoever signs in with a token sees what that token shows, and nothing
-//! else. Each holder has a follower of their own, whose calls pass the gate of the coordinator's door in
-//! their name, so that pages show what gRPC would and no more. Called by `agon coordinator`.
+//! Pages that a coordinator serves: whoever signs in sees what calls of their team show, and nothing else.
+//! Each team's experiments are followed once, by calls that pass the gate of the coordinator's door in the
+//! team's name; what somebody does passes it in their own. Called by `agon coordinator`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -15,30 +15,35 @@ use agon_identity::view::{Identities, KnownHolder};
 use agon_service_kit::server::Listener;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use agon_web::signing_in::{Back, Begun, Provider, SignInRefusal};
-use agon_web::{Access, AccessHolder, Doorkeeper, Entrance, Refusal, SignedIn};
+use agon_web::sweeps::States;
+use agon_web::{Access, AccessHolder, Doorkeeper, Entrance, Refusal, Shelf, SignedIn};
 use agon_worker::{Transport, transport};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use parking_lot::Mutex;
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tonic::service::Routes;
 use tower::Service;
 use tracing::info;
 
-use super::following::{Following, Source};
+use super::following::{Following, Source, follow};
 use super::oidc::Oidc;
 use super::{Files, library_of, serve};
 use crate::failure::Failure;
 use crate::output;
 
-/// Holders whose experiments are followed at once: each has the list of their sessions in memory and
-/// their records in a temporary file.
-const MOST_HOLDERS: usize = 64;
+/// Teams whose experiments are followed at once: each has the list of its sessions in memory and its
+/// records in a temporary file.
+const MOST_TEAMS: usize = 64;
 
 /// Between two looks at whether somebody who signed in may still be here.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// What calls that follow experiments are made as.
+const PAGES: &str = "pages";
 
 /// Scopes that may look.
 const MAY_LOOK: [Scope; 2] = [Scope::Read, Scope::Admin];
@@ -82,6 +87,8 @@ impl TeamPages {
             tasks: tasks.clone(),
             printed,
             known: Mutex::default(),
+            followed: Mutex::default(),
+            anybody: Mutex::default(),
         };
         // Behind a proxy that encrypts, too.
         let is_secure = is_encrypted || is_encrypted_there;
@@ -92,8 +99,16 @@ impl TeamPages {
     }
 }
 
+/// What the holders of a team share; `None` for whoever sees all. On a door without tokens that is
+/// everybody.
+type Sight = (Option<Arc<str>>, IsOpen);
+type IsOpen = bool;
+
 /// Who has an access, as long as anybody uses it.
 type Known = (Holder, Weak<Access>);
+
+/// What is followed, as long as anybody looks.
+type Followed = (Weak<Shelf>, watch::Receiver<States>);
 
 struct Teams {
     pages: TeamPages,
@@ -103,6 +118,9 @@ struct Teams {
     printed: String,
     /// By id of the token; those that nobody uses any more are gone.
     known: Mutex<HashMap<Arc<str>, Known>>,
+    followed: Mutex<HashMap<Sight, Followed>>,
+    /// Whoever has the printed token, as long as the door is open.
+    anybody: Mutex<Option<KnownHolder>>,
 }
 
 impl Doorkeeper for Teams {
@@ -191,6 +209,10 @@ impl Teams {
 
     /// Whoever has the printed token, until somebody makes tokens.
     fn anybody(&self) -> KnownHolder {
+        let mut anybody = self.anybody.lock();
+        if let Some(known) = anybody.as_ref().filter(|known| !known.ended.is_cancelled()) {
+            return known.clone();
+        }
         let ended = CancellationToken::new();
         let (gate, over) = (self.pages.gate.clone(), ended.clone());
         self.look_again(ended.clone(), move || {
@@ -198,10 +220,9 @@ impl Teams {
                 over.cancel();
             }
         });
-        KnownHolder {
-            holder: Holder::anybody(),
-            ended,
-        }
+        let known = KnownHolder::in_this_process(Holder::anybody(), ended);
+        *anybody = Some(known.clone());
+        known
     }
 
     fn identities(&self) -> &Identities {
@@ -246,56 +267,72 @@ impl Teams {
     /// What a holder may see; the same for all browsers of one token or person, as long as they may do
     /// the same.
     fn access(&self, known: &KnownHolder) -> Result<Arc<Access>, Refusal> {
+        let holder = &known.holder;
         let mut holders = self.known.lock();
         holders.retain(|_, (_, access)| access.strong_count() > 0);
-        let id = Arc::clone(&known.holder.token_id);
-        let same = holders
-            .get(&id)
-            .filter(|(holder, _)| *holder == known.holder);
+        let same = holders.get(&holder.token_id);
+        let same = same.filter(|(before, _)| before == holder);
         if let Some(access) = same.and_then(|(_, access)| access.upgrade()) {
             return Ok(access);
         }
-        if holders.len() >= MOST_HOLDERS {
-            return Err(Refusal::Closed(format!(
-                "{MOST_HOLDERS} holders of tokens look at these pages; try again when some have signed out"
-            )));
-        }
-        let begun = self.tasks.shutdown_token().child_token();
-        let files = Arc::new(Files::default());
-        let library = library_of(&files);
-        let source = Source {
-            experiments: self.in_the_name_of(known),
-            gateway: self.pages.gateway.clone(),
-            holder: known.holder.clone(),
-        };
-        let following = Following::begin(
-            &self.tasks,
-            begun.clone(),
-            source,
-            Arc::clone(&library),
-            files,
-        );
-        let following = following.map_err(|failure| Refusal::Unreadable(failure.to_string()))?;
-        let access = Access::new(library, Some(following), begun);
-        let access = match known.holder.is_anybody() {
+        let (shelf, states) = self.followed(holder)?;
+        let acting = Following::acting(self.in_the_name_of(known.clone()), states);
+        let access = Access::new(shelf, Some(acting));
+        let access = match holder.is_anybody() {
             true => access,
             false => access.of(AccessHolder {
-                name: known.holder.name.to_string(),
-                team: known.holder.team().map(str::to_owned),
+                name: holder.name.to_string(),
+                team: holder.team().map(str::to_owned),
             }),
         };
         let access = Arc::new(access);
-        holders.insert(id, (known.holder.clone(), Arc::downgrade(&access)));
+        let known = (holder.clone(), Arc::downgrade(&access));
+        holders.insert(Arc::clone(&holder.token_id), known);
         Ok(access)
     }
 
+    /// The experiments that a holder may see, followed for all who see the same.
+    fn followed(&self, holder: &Holder) -> Result<(Arc<Shelf>, watch::Receiver<States>), Refusal> {
+        let mut followed = self.followed.lock();
+        followed.retain(|_, (shelf, _)| shelf.strong_count() > 0);
+        let sight = (holder.team().map(Arc::from), holder.is_anybody());
+        if let Some((shelf, states)) = followed.get(&sight)
+            && let Some(shelf) = shelf.upgrade()
+        {
+            return Ok((shelf, states.clone()));
+        }
+        if followed.len() >= MOST_TEAMS {
+            return Err(Refusal::Closed(format!(
+                "people of {MOST_TEAMS} teams look at these pages; try again when some have signed out"
+            )));
+        }
+        // It looks for as long as anybody of the team may, whoever came first.
+        let reader = match (holder.is_anybody(), holder.team()) {
+            (true, _) => Holder::anybody(),
+            (false, Some(team)) => Holder::of_token(PAGES, "", Some(team), &[Scope::Read]),
+            (false, None) => Holder::of_token(PAGES, "", None, &[Scope::Admin]),
+        };
+        let begun = self.tasks.shutdown_token().child_token();
+        let files = Arc::new(Files::default());
+        let library = library_of(&files);
+        let known = KnownHolder::in_this_process(reader.clone(), begun.clone());
+        let source = Source {
+            experiments: self.in_the_name_of(known),
+            gateway: self.pages.gateway.clone(),
+            holder: reader,
+        };
+        let stopping = begun.clone();
+        let states = follow(&self.tasks, stopping, source, Arc::clone(&library), files);
+        let states = states.map_err(|failure| Refusal::Unreadable(failure.to_string()))?;
+        let shelf = Arc::new(Shelf::new(library, begun));
+        followed.insert(sight, (Arc::downgrade(&shelf), states.clone()));
+        Ok((shelf, states))
+    }
+
     /// The coordinator's services, as a holder's requests reach them.
-    fn in_the_name_of(&self, known: &KnownHolder) -> Transport {
+    fn in_the_name_of(&self, known: KnownHolder) -> Transport {
         let services = self.pages.services.clone().prepare();
-        transport::into_service(InTheNameOf {
-            services,
-            known: known.clone(),
-        })
+        transport::into_service(InTheNameOf { services, known })
     }
 }
 

@@ -86,7 +86,11 @@ pub(super) struct FilePath {
 )]
 async fn standing(Extension(access): Allowed, Query(query): Pairs) -> Answer<Standing> {
     let wanted = wanted(&query)?;
-    let standing = access.results.standing(&access.library, wanted).await?;
+    let standing = access
+        .shelf
+        .results
+        .standing(&access.shelf.library, wanted)
+        .await?;
     Ok(Json(standing))
 }
 
@@ -103,7 +107,12 @@ async fn sessions(
     Query(page): Query<PageQuery>,
 ) -> Answer<SessionPage> {
     let wanted = wanted(&query)?;
-    let page = access.library.index.read().wanted_sessions(&wanted, &page);
+    let page = access
+        .shelf
+        .library
+        .index
+        .read()
+        .wanted_sessions(&wanted, &page);
     Ok(Json(page))
 }
 
@@ -124,7 +133,11 @@ async fn part(
     Query(query): Pairs,
 ) -> Answer<Told> {
     let wanted = wanted(&query)?;
-    let told = access.results.part(&access.library, wanted, part).await?;
+    let told = access
+        .shelf
+        .results
+        .part(&access.shelf.library, wanted, part)
+        .await?;
     Ok(Json(told))
 }
 
@@ -151,8 +164,9 @@ async fn table(
         .and_then(|number| number.parse().ok())
         .ok_or_else(missing)?;
     let told = access
+        .shelf
         .results
-        .part(&access.library, wanted, part.clone())
+        .part(&access.shelf.library, wanted, part.clone())
         .await?;
     let found = told.table(number).ok_or_else(missing)?;
     Ok(saved(
@@ -179,7 +193,11 @@ async fn figure(
     Query(query): Pairs,
 ) -> Answer<FigureTold> {
     let wanted = wanted(&query)?;
-    let told = access.results.figure(&access.library, wanted, name).await?;
+    let told = access
+        .shelf
+        .results
+        .figure(&access.shelf.library, wanted, name)
+        .await?;
     Ok(Json(told))
 }
 
@@ -211,8 +229,10 @@ async fn file(
         FigureFile::Csv => (CSV, "csv"),
     };
     let shown = format!("{name}.{ending}");
-    let results = &access.results;
-    let written = results.file(&access.library, wanted, name, form).await?;
+    let results = &access.shelf.results;
+    let written = results
+        .file(&access.shelf.library, wanted, name, form)
+        .await?;
     Ok(saved(written, kind, &shown))
 }
 

@@ -21,7 +21,8 @@ use crate::index::tests::line;
 use crate::seats::Seats;
 use crate::sweeps::Sweeps;
 use crate::{
-    Access, Calls, Decision, DecisionMessage, Entrance, Library, Place, Sessions, Source, router,
+    Access, Calls, Decision, DecisionMessage, Entrance, Library, Place, Sessions, Shelf, Source,
+    router,
 };
 
 mod document;
@@ -124,7 +125,10 @@ impl Stand {
         });
         let ids: Vec<String> = ids.collect();
         let library = Arc::new(library);
-        let access = Access::new(Arc::clone(&library), sweeps, CancellationToken::new());
+        let access = Access::new(
+            Arc::new(Shelf::new(Arc::clone(&library), CancellationToken::new())),
+            sweeps,
+        );
         let token = crate::token().unwrap();
         let entrance = Entrance::open(&token, access).unwrap();
         Self {

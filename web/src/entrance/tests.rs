@@ -13,14 +13,11 @@ use tokio_util::sync::CancellationToken;
 use super::{Doorkeeper, Entrance, MOST_BROWSERS, check_host, check_origin};
 use crate::api::tests::Records;
 use crate::refusal::Refusal;
-use crate::{Access, AccessHolder, Library, SignedIn};
+use crate::{Access, AccessHolder, Library, Shelf, SignedIn};
 
 fn access(begun: CancellationToken) -> Access {
-    Access::new(
-        Arc::new(Library::new(Arc::new(Records(Vec::new())))),
-        None,
-        begun,
-    )
+    let library = Arc::new(Library::new(Arc::new(Records(Vec::new()))));
+    Access::new(Arc::new(Shelf::new(library, begun)), None)
 }
 
 fn open() -> (Entrance, String) {

@@ -24,7 +24,7 @@ use tower::ServiceExt as _;
 use super::{
     Asks, Book, DoorAsk, Doors, Keeper, Kept, Message, People, Seats, Speaker, Unanswered,
 };
-use crate::{Access, Calls, Entrance, Library, Place, Sessions, Source, router};
+use crate::{Access, Calls, Entrance, Library, Place, Sessions, Shelf, Source, router};
 
 /// A year from now and more.
 pub(crate) const FAR: u64 = u64::MAX;
@@ -175,7 +175,10 @@ impl Stand {
             None,
         );
         let seats = Arc::new(seats);
-        let access = Access::new(library, None, CancellationToken::new());
+        let access = Access::new(
+            Arc::new(Shelf::new(library, CancellationToken::new())),
+            None,
+        );
         let entrance = Entrance::open("token", access).unwrap();
         let router = router(Arc::new(entrance), Some(Arc::clone(&seats)));
         Self {

@@ -5,7 +5,7 @@ use http::header::LOCATION;
 
 use super::*;
 use crate::signing_in::{Back, Begun, Provider, SignInRefusal};
-use crate::{AccessHolder, Doorkeeper, Refusal, SignedIn};
+use crate::{AccessHolder, Doorkeeper, Refusal, Shelf, SignedIn};
 
 /// A provider that knows one browser and two codes.
 struct Lab {
@@ -65,7 +65,10 @@ impl Provider for Lab {
 
 fn lab(is_away: bool) -> Router {
     let library = Arc::new(Library::new(Arc::new(Records(Vec::new()))));
-    let access = Access::new(library, None, CancellationToken::new());
+    let access = Access::new(
+        Arc::new(Shelf::new(library, CancellationToken::new())),
+        None,
+    );
     let holder = AccessHolder {
         name: "ann".to_owned(),
         team: Some("red".to_owned()),

@@ -12,12 +12,8 @@ export type People = Record<string, Record<string, unknown>>;
 /** The file with the certificate by which a provider in this folder is trusted. */
 export const CERTIFICATE = "provider.pem";
 
-/** Starts one for a client whose pages are at an address; where it is, and how to stop it. */
-export async function startIssuer(
-  folder: string,
-  client: { id: string; secret: string; pages: string },
-  people: People,
-): Promise<{ issuer: string; stop: () => void }> {
+/** A server with a certificate of its own, in a folder; where it is. */
+export async function startServer(folder: string): Promise<{ server: Server; issuer: string }> {
   const [key, cert] = [join(folder, "provider.key"), join(folder, CERTIFICATE)];
   const made = `req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE`;
   execFileSync("openssl", [...made.split(" "), "-keyout", key, "-out", cert], { stdio: "ignore" });
@@ -25,7 +21,16 @@ export async function startIssuer(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("no port");
-  const issuer = `https://127.0.0.1:${address.port}`;
+  return { server, issuer: `https://127.0.0.1:${address.port}` };
+}
+
+/** Starts one for a client whose pages are at an address; where it is, and how to stop it. */
+export async function startIssuer(
+  folder: string,
+  client: { id: string; secret: string; pages: string },
+  people: People,
+): Promise<{ issuer: string; stop: () => void }> {
+  const { server, issuer } = await startServer(folder);
   const provider = new Provider(issuer, {
     clients: [
       {

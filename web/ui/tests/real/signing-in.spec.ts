@@ -4,6 +4,7 @@
 import { expect, test, type Page } from "@playwright/test";
 import { createServer } from "node:net";
 import { Stand } from "./agon";
+import { FORGED, Forger } from "./forger";
 import { CERTIFICATE, startIssuer } from "./issuer";
 import { expectGood, shoot } from "./playing";
 
@@ -141,6 +142,39 @@ test("people sign in at a provider and see what they were given, until it is tak
     expect(audit).not.toContain(SECRET);
   } finally {
     stop();
+    stand.close();
+  }
+});
+
+test("nobody comes in with a token that a provider may not send", async ({ playwright }) => {
+  const stand = new Stand();
+  const forger = new Forger({ ...FORGED, good: {} });
+  try {
+    await forger.start(stand.folder);
+    stand.write("client-secret", SECRET);
+    stand.write("identity.toml", identity(forger.issuer, ANN));
+    const listen = `--listen 127.0.0.1:0 --web-listen 127.0.0.1:0 --identity identity.toml --ca ${CERTIFICATE}`;
+    const pages = await stand.start(/pages: (\S+)/, ..."coordinator --data data".split(" "), ...listen.split(" "));
+    const told: Record<string, string> = {};
+    for (const code of Object.keys(forger.forgeries)) {
+      const browser = await playwright.request.newContext({ maxRedirects: 0 });
+      const sent = await browser.get(`${pages}/api/v1/sign-in`);
+      const query = new URL(sent.headers().location ?? "").searchParams;
+      forger.nonce = query.get("nonce") ?? "";
+      const back = new URLSearchParams({ code, state: query.get("state") ?? "" });
+      const answer = await browser.get(`${pages}/api/v1/sign-in/back?${back}`);
+      const looked = await browser.get(`${pages}/api/v1/runs`);
+      told[code] = `${answer.headers().location} ${looked.status()}`;
+      await browser.dispose();
+    }
+    const { good, ...forged } = told;
+    expect(good).toBe("/ 200");
+    const unknown = ["an-address-from-elsewhere", "verified-elsewhere"];
+    for (const [code, said] of Object.entries(forged))
+      expect(`${code}: ${said}`).toBe(`${code}: /#refused=${unknown.includes(code) ? "unknown" : "failed"} 401`);
+    expect(Object.keys(forged)).toHaveLength(19);
+  } finally {
+    forger.stop();
     stand.close();
   }
 });
