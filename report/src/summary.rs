@@ -226,8 +226,8 @@ impl Summary {
         let decisions = counted(self.estimated, "decision");
         (self.estimated > 0).then(|| {
             format!(
-                "the number of tokens is an estimate in {decisions}, and so is their cost: the \
-                 provider did not say, or what it said cannot be true"
+                "token counts and costs of {decisions} are estimates: the provider reported none, or \
+                 impossible ones"
             )
         })
     }

@@ -329,7 +329,11 @@ fn tokens_that_nobody_counted_are_marked_below_the_table_and_in_the_row() {
         let mut summary = Summary::default();
         summary.add(&session, &telemetry);
         let text = summary.render(Layout::Text(200));
-        assert_eq!(text.contains("an estimate in 3 decisions"), note, "{text}");
+        assert_eq!(
+            text.contains("token counts and costs of 3 decisions are estimates"),
+            note,
+            "{text}"
+        );
         let mut columns = ResultColumns::default();
         columns.gather(&session);
         let mut out = Cells::new(Vec::new());

@@ -22,7 +22,7 @@ pub(super) fn limit_to_what_can_be_true(reply: &mut Reply, call: Call<'_>, key: 
     if is_too_little(claimed, call.request, &reply.text) {
         reply.usage = None;
         let reason = format!(
-            "{}, less than its texts have; it counts as saying nothing",
+            "{}, fewer than its text contains; its usage is ignored",
             claims()
         );
         return note(key, call, "usage_below_texts", &reason);
@@ -48,5 +48,5 @@ fn is_too_little(claimed: Usage, request: &Request, reply: &str) -> bool {
 
 fn note(key: &PooledKey, call: Call<'_>, kind: &'static str, reason: &str) {
     key.counters.note_error(kind, reason);
-    tracing::warn!(model = %call.model.model, %reason, "a reply's usage cannot be true");
+    tracing::warn!(model = %call.model.model, %reason, "a reply reports impossible token usage");
 }

@@ -125,7 +125,8 @@ async fn unknown_path() -> ApiError {
 }
 
 async fn wrong_method() -> ApiError {
-    let message = "this path does not take this method; the header Allow names those that it takes";
+    let message =
+        "this path does not support this method; the header Allow lists those that it does";
     ApiError::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "method_not_allowed",

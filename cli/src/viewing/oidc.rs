@@ -108,21 +108,21 @@ struct Head {
 /// Why a provider's word is not taken.
 #[derive(Debug, thiserror::Error)]
 enum Fault {
-    #[error("the provider cannot be asked")]
+    #[error("the provider cannot be reached")]
     Asked(#[source] reqwest::Error),
-    #[error("the provider answers {0}")]
+    #[error("the provider answered with status {0}")]
     Status(StatusCode),
     #[error("the provider's answer is too long")]
     TooLong,
     #[error("the provider's answer cannot be read")]
     Malformed(#[source] serde_json::Error),
-    #[error("the provider calls itself {0}")]
+    #[error("the provider says that its issuer is {0}")]
     Issuer(String),
     #[error("the provider names an endpoint without https, which would show our secret")]
     Open,
-    #[error("no key of the provider has signed an ID token")]
+    #[error("an ID token is invalid: no key of the provider has signed it")]
     Signature,
-    #[error("an ID token is not what the provider may send: {0}")]
+    #[error("an ID token is invalid: {0}")]
     Token(&'static str),
 }
 
@@ -223,11 +223,13 @@ impl Oidc {
             Duration::from_secs((unix_ms() / 1_000).saturating_sub(since))
         });
         if !agon_web::is_same(&back.state, &away.state) || since > SIGNS_IN_WITHIN {
-            info!("a browser comes back from the provider that was not sent there, or too late");
+            info!(
+                "sign-in refused: this browser was not sent to the provider, or it came back too late"
+            );
             return Err(SignInRefusal::Failed);
         }
         if back.code.is_empty() {
-            info!("the provider did not let somebody sign in");
+            info!("sign-in refused by the provider");
             return Err(SignInRefusal::Failed);
         }
         let provider = self.provider(sign_in, BELIEVED_FOR).await?;
@@ -412,16 +414,19 @@ fn vouched(
     let faults = [
         (
             text("iss") == Some(&provider.metadata.issuer),
-            "another issuer",
+            "it is from another issuer",
         ),
-        (is_for_us, "it is for somebody else"),
+        (is_for_us, "it is for another client"),
         (
             text("azp").is_none_or(|party| party == client_id),
             "it was made for another party",
         ),
         (is_in_time, "it has expired"),
-        (text("nonce") == Some(nonce), "it is about another sign-in"),
-        (text("sub").is_some(), "it is about nobody"),
+        (
+            text("nonce") == Some(nonce),
+            "it belongs to another sign-in",
+        ),
+        (text("sub").is_some(), "it has no subject"),
     ];
     match faults.iter().find(|(holds, _)| !holds) {
         Some((_, fault)) => Err(not(fault)),
@@ -442,6 +447,6 @@ fn names_an_open_endpoint(said: &Metadata) -> bool {
 
 /// Whoever signs in is told nothing of what is between us and the provider.
 fn failed(error: impl std::error::Error + 'static) -> SignInRefusal {
-    warn!(reason = with_causes(&error), "somebody could not sign in");
+    warn!(reason = with_causes(&error), "sign-in failed");
     SignInRefusal::Failed
 }

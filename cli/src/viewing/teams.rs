@@ -173,7 +173,7 @@ impl Provider for Teams {
                 let subject = claims["sub"].as_str().unwrap_or_default();
                 info!(
                     subject,
-                    "nobody has let in somebody for whom the provider vouches"
+                    "sign-in refused: no entry of sign_in.people matches"
                 );
                 SignInRefusal::Unknown
             })?;
@@ -201,7 +201,7 @@ impl Teams {
         signed_in.map_err(|refusal| match refusal {
             GateRefusal::StoreAway => Refusal::Unreadable(refusal.to_string()),
             GateRefusal::Scope { needed, .. } => Refusal::Closed(format!(
-                "this token does not open these pages: that takes the scope {needed}"
+                "this token gives no access to these pages; they need the scope {needed}"
             )),
             _ => Refusal::Closed(refusal.to_string()),
         })
@@ -303,7 +303,7 @@ impl Teams {
         }
         if followed.len() >= MOST_TEAMS {
             return Err(Refusal::Closed(format!(
-                "people of {MOST_TEAMS} teams look at these pages; try again when some have signed out"
+                "{MOST_TEAMS} teams are using these pages already; try again later"
             )));
         }
         // It looks for as long as anybody of the team may, whoever came first.

@@ -154,7 +154,7 @@ fn text<'a>(headers: &'a HeaderMap, header: &'static str) -> Result<Option<&'a s
         false => Err(ApiError::invalid(
             header,
             format!(
-                "the header {header} holds what looks like a key; a token belongs into the header \
+                "the header {header} contains what looks like a key; send tokens in the header \
                  Authorization"
             ),
         )),

@@ -179,8 +179,7 @@ fn as_tables(costs: &ListCostsResponse, by: &[By]) -> String {
         text += &format!("{calls} had no known price and are not in the dollars\n");
     }
     if total.is_estimated {
-        text +=
-            "some tokens are estimates: a provider did not say, or what it said cannot be true\n";
+        text += "some token counts are estimates: a provider reported none, or impossible ones\n";
     }
     text + &budgets_table(&costs.budgets)
 }

@@ -6,7 +6,7 @@ export const access = $state({ isSignedOut: false, refused: "" });
 const REFUSALS: Record<string, string> = {
   unknown: "You have signed in, but nobody has given you access here. Ask whoever runs this installation.",
   failed: "Signing in did not work. Try again; if that does not help, the coordinator's log says why.",
-  busy: "Too many people sign in at once. Try again in a few minutes.",
+  busy: "Too many teams are using these pages. Try again later.",
 };
 
 /** Takes the reason why somebody was not signed in from the fragment of the address and erases it there. */

@@ -55,7 +55,7 @@ test("each team sees its own experiments as they are played, and nothing of anot
   await expectGood(ofRed);
   await ofRed.getByLabel("Access token").fill(worker);
   await ofRed.getByRole("button", { name: "Sign in" }).click();
-  await expect(ofRed.getByRole("alert")).toContainText("takes the scope read or admin");
+  await expect(ofRed.getByRole("alert")).toContainText("need the scope read or admin");
   await signIn(ofRed, pages, red);
   await signIn(ofBlue, pages, blue);
   await expect(ofRed.getByText("nightly, team red")).toBeVisible();
