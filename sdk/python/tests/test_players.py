@@ -1,4 +1,4 @@
-"""Players at real doors: a gateway, a coordinator and a worker in processes of their own."""
+"""Players at real doors: those of a run, and of a gateway that somebody else started."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import agon
-from agon._cluster import Cluster
 from agon._http import Client, Unreachable
+from services import services
 
 
 class TwoThirds(agon.Player):
@@ -268,6 +268,18 @@ def test_a_stand_in_answers_for_a_player_that_is_slow(guessing):
     assert Counter(decision.finish_reason for decision in decisions) == {"stop": 4, "deadline": 2}
 
 
+def test_an_answer_after_the_end_of_the_run_is_late(guessing):
+    def slow(ask):
+        if ask.round == 2:
+            time.sleep(3)
+        return 10
+
+    run = agon.run(guessing(repeats=1), players={"me": slow}, deadline="1s", stand_in="equilibrium")
+    assert actions(run) == [10, 10, 0]
+    report = run.players["me"]
+    assert (report.asked, report.answered, report.late) == (3, 2, 1)
+
+
 def test_returning_nothing_is_a_failure_that_explains_itself(guessing):
     with pytest.raises(agon.PlayerFailed, match="decide returned None for a guess"):
         agon.run(guessing(), players={"me": lambda ask: None})
@@ -281,7 +293,7 @@ def test_a_player_without_decide_fails(guessing):
         agon.run(guessing(), players={"me": Nothing})
 
 
-def test_finished_sessions_are_kept_unless_played_afresh(guessing):
+def test_finished_sessions_are_kept_unless_played_under_another_name(guessing):
     class Fixed(agon.Player):
         number = 10
 
@@ -293,17 +305,22 @@ def test_finished_sessions_are_kept_unless_played_afresh(guessing):
     second = agon.run(guessing(), players={"me": Fixed})
     assert second.players["me"].asked == 0
     assert set(actions(second)) == {10}
-    third = agon.run(guessing(), players={"me": Fixed}, fresh=True)
-    assert set(actions(third)) == {20}
+    experiment_renamed = agon.run(guessing(), players={"me": Fixed}, name="again")
+    Fixed.name = "second"
+    player_renamed = agon.run(guessing(), players={"me": Fixed})
+    for third in (experiment_renamed, player_renamed):
+        assert third.players["me"].asked == 9
+        assert set(actions(third)) == {20}
     assert set(actions(first)) == {10}
-    assert len({run.folder for run in (first, second, third)}) == 3
+    runs = (first, second, experiment_renamed, player_renamed)
+    assert len({run.folder for run in runs}) == 4
+    assert {decision.answered_by for record in player_renamed.records()
+            for decision in record.decisions} == {"second"}  # fmt: skip
 
 
 def test_what_is_for_python_players_is_refused_without_one(guessing):
     with pytest.raises(agon.BadInput, match="deadline and stand_in"):
         agon.run(guessing(), deadline="1s")
-    with pytest.raises(agon.BadInput, match="fresh"):
-        agon.run(guessing(), fresh=True)
     with pytest.raises(agon.BadInput, match="stand_in"):
         agon.run(guessing(), players={"me": TwoThirds}, deadline="1s")
 
@@ -327,14 +344,14 @@ def test_a_gateway_that_is_not_there_is_asked_again_until_close():
     doors.close()
     assert doors.reports == {"alice": agon.Report()}
     with pytest.raises(Unreachable):
-        Client("http://127.0.0.1:9", None).asks("alice", wait_seconds=0, after=None)
+        Client("http://127.0.0.1:9", None).asks("alice", wait="0s", after=None)
     with pytest.raises(agon.BadInput, match="like http://"):
         agon.serve({"alice": TwoThirds()}, "127.0.0.1:7711")
 
 
 def test_what_the_environment_says_of_other_clusters_is_not_meant(guessing, monkeypatch):
     monkeypatch.setenv("AGON_TOKEN", "of-another-cluster")
-    monkeypatch.setenv("AGON_REDIS", "redis://127.0.0.1:9")
+    monkeypatch.setenv("AGON_HTTP_LISTEN", "127.0.0.1:9")
     monkeypatch.setenv("AGON_COORDINATOR", "http://127.0.0.1:9")
     monkeypatch.setenv("AGON_IDENTITY", "nowhere.toml")
     monkeypatch.setenv("AGON_DATA", "elsewhere")
@@ -365,15 +382,16 @@ def test_a_base_url_is_for_the_models_beside_a_player(guessing, model_server):
     origins = [next(each.records()).data["spec"]["origins"]["any-name"] for each in (run, alone)]
     assert origins[0] == origins[1]
     Path("agon.toml").write_text("")
-    with pytest.raises(agon.BadInput, match=r"agon\.toml must name the server"):
-        agon.run(guessing(), players=players, base_url=model_server.url)
+    beside_a_file = agon.run(guessing(), players=players, base_url=model_server.url, name="beside")
+    assert (beside_a_file.outcome, beside_a_file.players["me"].answered) == ("complete", 9)
+    assert set(actions(beside_a_file, seat=1)) == {5}
 
 
 def test_an_experiment_is_handed_to_a_coordinator_and_its_player_served(guessing, binary):
     experiment = guessing()
     experiment["players"]["me"] = {"kind": "model", "model": "human/alice", "agent": "person"}
     with (
-        Cluster("cluster", binary=binary) as cluster,
+        services(binary, "cluster") as cluster,
         agon.serve({"alice": TwoThirds}, cluster.http) as doors,
     ):
         run = agon.run(experiment, coordinator=cluster.coordinator, gateway=cluster.gateway)
@@ -406,7 +424,7 @@ def test_a_gateway_with_tokens_lets_in_only_who_shows_one(guessing, binary):
             ):
                 doors.wait()
         client = Client(url, allowed)
-        assert client.asks("alice", wait_seconds=0, after=None)["asks"] == []
+        assert client.asks("alice", wait="0s", after=None)["asks"] == []
     finally:
         gateway.terminate()
         gateway.wait()

@@ -36,14 +36,14 @@ def find(binary: PathLike | None = None) -> str:
     )
 
 
-def call(binary: PathLike | None, arguments: Sequence[str], *, alone: bool = False) -> str:
+def call(binary: PathLike | None, arguments: Sequence[str]) -> str:
     """Call the binary and return what it printed, or raise what its exit code means."""
     process = subprocess.run(
         [find(binary), *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        env=environment(alone=alone),
+        env=environment(),
     )
     told = process.stderr.decode(errors="replace")
     printed = process.stdout.decode(errors="replace")
@@ -56,13 +56,9 @@ def call(binary: PathLike | None, arguments: Sequence[str], *, alone: bool = Fal
     return printed
 
 
-def environment(*, alone: bool = False) -> dict[str, str]:
-    """Return the environment for the binary: ours, without what contradicts its arguments.
-
-    `alone` leaves out everything about other services, for a cluster of this process.
-    """
-    left_out = _ADDRESSES | (_OTHERS if alone else set())
-    return {name: value for name, value in os.environ.items() if name not in left_out}
+def environment() -> dict[str, str]:
+    """Return the environment for the binary: ours, without what contradicts its arguments."""
+    return {name: value for name, value in os.environ.items() if name not in _ADDRESSES}
 
 
 def failure(code: int, told: str) -> errors.AgonError:
@@ -86,22 +82,3 @@ def last_words(told: str) -> str:
 
 # Where a cluster is; a call from here says it by argument or means this machine.
 _ADDRESSES = {"AGON_COORDINATOR", "AGON_GATEWAY", "AGON_LISTEN", "AGON_HTTP_LISTEN", "AGON_METRICS"}
-
-_OTHERS = {
-    "AGON_ADVERTISE",
-    "AGON_ARCHIVE",
-    "AGON_CA",
-    "AGON_CLIENT_CERT",
-    "AGON_CLIENT_KEY",
-    "AGON_CONFIG",
-    "AGON_DATA",
-    "AGON_IDENTITY",
-    "AGON_PLACES",
-    "AGON_REDIS",
-    "AGON_TLS_CERT",
-    "AGON_TLS_CLIENT_CA",
-    "AGON_TLS_KEY",
-    "AGON_TOKEN",
-    "AGON_TOKEN_FILE",
-    "AGON_WORKER_ID",
-}

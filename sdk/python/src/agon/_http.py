@@ -34,9 +34,9 @@ class Client:
         self._connection: http.client.HTTPConnection | None = None
         self._interrupted = False
 
-    def asks(self, door: str, *, wait_seconds: int, after: str | None) -> Any:
+    def asks(self, door: str, *, wait: str, after: str | None) -> Any:
         """Return what is asked at a door, once that is not what `after` names."""
-        query = {"wait": f"{wait_seconds}s", **({"after": after} if after else {})}
+        query = {"wait": wait, **({"after": after} if after else {})}
         status, answer = self._call("GET", f"/v1/doors/{quote(door)}/asks?{urlencode(query)}", None)
         if status != 200:
             raise _refusal(status, answer)

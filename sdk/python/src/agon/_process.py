@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agon import _binary, errors
-from agon._guard import Guard
 
 # What is kept of standard error: messages of the end are shorter, faults of a file included.
 _KEPT_CHARACTERS = 200_000
@@ -44,22 +43,25 @@ def run(
     command: Sequence[str],
     *,
     progress: bool,
-    alone: bool = False,
+    on_told: Callable[[str], None] = lambda told: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Ended:
-    """Run a command to its end. Ctrl-C is passed on and waited for; a second one hurries it."""
-    told = _Told(shown=progress)
+    """Run a command to its end. Ctrl-C is passed on and waited for; a second one hurries it.
+
+    `on_told` gets all that was told on standard error, in another thread, whenever there is more.
+    """
+    told = _Told(on_told, shown=progress)
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=told.writer,
-        env=_binary.environment(alone=alone),
+        env=_binary.environment(),
         # A terminal sends Ctrl-C to its whole group, and the binary takes a second one for a
         # wish to hurry. So it gets the one that we send.
         start_new_session=True,
     )
-    guard = Guard([process.pid])
+    guard = _guard(process.pid)
     printed: list[bytes] = []
     assert process.stdout is not None
     reader = threading.Thread(
@@ -68,12 +70,26 @@ def run(
     told.begin()
     reader.start()
     interrupted = _wait(process, should_stop)
-    guard.release()
+    guard.communicate(b"released\n")
     reader.join()
     text = told.end()
     # Before the binary listens to Ctrl-C it dies of it.
     code = errors.INTERRUPTED if process.returncode == -signal.SIGINT else process.returncode
     return Ended(code, b"".join(printed).decode(errors="replace"), text, interrupted)
+
+
+def _guard(pid: int) -> subprocess.Popen[bytes]:
+    """Start a shell that interrupts a process if this one dies without having written a line.
+
+    A notebook's kernel that is killed would leave a run that holds its data folder.
+    """
+    return subprocess.Popen(
+        ["/bin/sh", "-c", 'read -r line || kill -INT "$0"', str(pid)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
 
 
 def _wait(process: subprocess.Popen[bytes], should_stop: Callable[[], bool]) -> bool:
@@ -102,7 +118,8 @@ def _wait_quietly(process: subprocess.Popen[bytes], should_stop: Callable[[], bo
 class _Told:
     """Standard error of the binary: kept, and shown if wished. Its bar needs a terminal."""
 
-    def __init__(self, *, shown: bool) -> None:
+    def __init__(self, on_told: Callable[[str], None], *, shown: bool) -> None:
+        self._on_told = on_told
         self._shown = shown
         self._kept = ""
         if shown and has_terminal():
@@ -135,6 +152,7 @@ class _Told:
             if self._shown:
                 sys.stderr.write(text)
                 sys.stderr.flush()
+            self._on_told(self._kept)
 
 
 def _same_size(terminal: int) -> None:

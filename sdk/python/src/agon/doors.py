@@ -23,7 +23,7 @@ DEFAULT_THREADS = 32
 
 # A look at a door tells all that is open; more looks than this would tell the same again.
 _BETWEEN_LOOKS_SECONDS = 0.005
-_WAIT_SECONDS = 20
+_LONGEST_LOOK = "20s"
 _AGAIN_SECONDS = 0.2
 _LONGEST_AGAIN_SECONDS = 5.0
 
@@ -66,6 +66,8 @@ class Report:
 class Doors:
     """Players at doors of one gateway, until `close`. Use `agon.serve` or `agon.run`.
 
+    `longest_look` is how long a look at a door lasts when nothing is asked.
+
     When a player raises, the question stays open, for a stand-in if there is one. `on_failure`
     is called with it; unless that returns true, the log "agon" has the first traceback.
     """
@@ -77,8 +79,10 @@ class Doors:
         *,
         token: str | None = None,
         threads: int = DEFAULT_THREADS,
+        longest_look: str = _LONGEST_LOOK,
         on_failure: Callable[[Ask, Exception], bool] | None = None,
     ) -> None:
+        self._longest_look = longest_look
         self._pool = _Pool(threads)
         self._stopping = threading.Event()
         self._served = [
@@ -174,13 +178,13 @@ class _Door:
         self._client.close()
 
     def _look(self) -> None:
-        stopping = self._doors._stopping
+        stopping, longest = self._doors._stopping, self._doors._longest_look
         version: str | None = None
         pause = _AGAIN_SECONDS
         while not stopping.is_set():
             looked = time.monotonic()
             try:
-                listing = self._client.asks(self.name, wait_seconds=_WAIT_SECONDS, after=version)
+                listing = self._client.asks(self.name, wait=longest, after=version)
             except Unreachable:
                 version = None
                 stopping.wait(pause)
@@ -220,6 +224,7 @@ class _Door:
         except Exception as error:
             self._fail(key, ask, error)
             return
+        is_late = ask.time_left is not None and ask.time_left <= 0
         sent = {
             "address": ask.data["address"],
             "request_digest": ask.data["request_digest"],
@@ -233,7 +238,7 @@ class _Door:
             except Unreachable:
                 # Whoever comes back asks again, and the same answer is accepted twice.
                 if self._doors._stopping.wait(pause):
-                    self._end(key)
+                    self._end(key, late=int(is_late))
                     return
                 pause = min(pause * 2, _LONGEST_AGAIN_SECONDS)
                 continue

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias, TypedDict
 
 from agon import _toml
 from agon._binary import PathLike
-from agon._cluster import Server
 from agon.errors import BadInput
 from agon.players import Playing, door_names
 
@@ -61,29 +60,22 @@ _PLAIN = {
     "out": "--out",
     "coordinator": "--coordinator",
     "gateway": "--gateway",
-}
-
-# Options of the gateway and the workers, which are other processes when Python players play.
-_OF_GATEWAY = {
     "base_url": "--base-url",
     "endpoint": "--endpoint",
     "key_env": "--key-env",
     "config": "--config",
+    "workers": "--workers",
+    "places": "--places",
 }
-_OF_WORKERS = {"workers": "--workers", "places": "--places"}
 
 
 @contextmanager
-def experiment_arguments(
-    experiment: Experiment, options: Options, *, in_cluster: bool = False
-) -> Iterator[list[str]]:
+def experiment_arguments(experiment: Experiment, options: Options) -> Iterator[list[str]]:
     """Give the arguments for an experiment; a document lies in a file for as long."""
     unknown = sorted(set(options) - set(Options.__annotations__))
     if unknown:
         raise TypeError(f"there is no option {', '.join(unknown)}")
     arguments = list(_arguments(options))
-    if not in_cluster:
-        arguments += _named(options, {**_OF_GATEWAY, **_OF_WORKERS})
     if isinstance(experiment, Mapping):
         text = _toml.document(experiment)
     elif isinstance(experiment, str) and "\n" in experiment:
@@ -97,37 +89,17 @@ def experiment_arguments(
         yield [str(file), *arguments]
 
 
-def models_of_cluster(options: Options) -> str | Server | None:
-    """Return where a cluster of our own asks models: a configuration file, or a server."""
-    named = options.get("config") or os.environ.get("AGON_CONFIG")
-    file = os.fspath(named) if named else "agon.toml"
-    has_file = named is not None or Path(file).is_file()
-    base_url = options.get("base_url")
-    if base_url is None:
-        return file if has_file else None
-    if has_file:
-        raise BadInput(f"with players written in Python, {file} must name the server, not base_url")
-    return Server(base_url, _models(options), options.get("endpoint"), options.get("key_env"))
-
-
 def python_players(options: Options) -> dict[str, Playing]:
     """Return the players that are not models, by their names in the experiment."""
     players = options.get("players") or {}
     return {name: player for name, player in players.items() if not isinstance(player, str)}
 
 
-def _models(options: Options) -> set[str]:
-    """Return the models that the options name, without the simulated one."""
-    models = options.get("models") or ()
-    named = {options.get("model"), *(models.split(",") if isinstance(models, str) else models)}
-    named |= {one for one in (options.get("players") or {}).values() if isinstance(one, str)}
-    settings = (options.get("set") or {}).items()
-    named |= {value for path, value in settings if path.rpartition(".")[2] == "model"}
-    return {model for model in named if isinstance(model, str)} - {"sim"}
-
-
 def _arguments(options: Options) -> Iterator[str]:
-    yield from _named(options, _PLAIN)
+    for name, flag in _PLAIN.items():
+        value = options.get(name)
+        if value is not None:
+            yield from (flag, os.fspath(value) if isinstance(value, os.PathLike) else str(value))
     models = options.get("models")
     if models is not None:
         yield from ("--models", models if isinstance(models, str) else ",".join(models))
@@ -157,13 +129,3 @@ def _arguments(options: Options) -> Iterator[str]:
 
 def _set(path: str, value: Any) -> tuple[str, str]:
     return "--set", f"{path}={_toml.inline(value)}"
-
-
-def _named(options: Options, flags: Mapping[str, str]) -> list[str]:
-    given = ((flag, options.get(name)) for name, flag in flags.items())
-    return [
-        word
-        for flag, value in given
-        if value is not None
-        for word in (flag, os.fspath(value) if isinstance(value, os.PathLike) else str(value))
-    ]
