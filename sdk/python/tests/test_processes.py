@@ -241,7 +241,7 @@ def test_a_binary_that_is_killed_ends_a_run_with_players(binary, folder, guessin
 
     killer = threading.Thread(target=kill)
     killer.start()
-    with pytest.raises(agon.Failed, match="killed by signal 9"):
+    with pytest.raises(agon.Failed, match=r"killed by signal 9$"):
         agon.run(guessing(), players={"me": player})
     killer.join()
     assert ours(folder, binary) == []

@@ -118,10 +118,11 @@ class _Call:
         played = self._newest(reports)
         if ended.code == 0 and played is not None:
             return played
+        told = _ADDRESS.sub("", ended.told)
         if ended.code == errors.INTERRUPTED:
-            message = _binary.last_words(ended.told) or "stopped before anything was played"
+            message = _binary.last_words(told) or "stopped before anything was played"
             raise errors.Interrupted(message, run=played)
-        failure = _binary.failure(ended.code, ended.told)
+        failure = _binary.failure(ended.code, told)
         failure.run = played
         raise failure
 
