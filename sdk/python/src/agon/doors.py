@@ -66,8 +66,6 @@ class Report:
 class Doors:
     """Players at doors of one gateway, until `close`. Use `agon.serve` or `agon.run`.
 
-    `longest_look` is how long a look at a door lasts when nothing is asked.
-
     When a player raises, the question stays open, for a stand-in if there is one. `on_failure`
     is called with it; unless that returns true, the log "agon" has the first traceback.
     """
@@ -79,10 +77,8 @@ class Doors:
         *,
         token: str | None = None,
         threads: int = DEFAULT_THREADS,
-        longest_look: str = _LONGEST_LOOK,
         on_failure: Callable[[Ask, Exception], bool] | None = None,
     ) -> None:
-        self._longest_look = longest_look
         self._pool = _Pool(threads)
         self._stopping = threading.Event()
         self._served = [
@@ -178,13 +174,13 @@ class _Door:
         self._client.close()
 
     def _look(self) -> None:
-        stopping, longest = self._doors._stopping, self._doors._longest_look
+        stopping = self._doors._stopping
         version: str | None = None
         pause = _AGAIN_SECONDS
         while not stopping.is_set():
             looked = time.monotonic()
             try:
-                listing = self._client.asks(self.name, wait=longest, after=version)
+                listing = self._client.asks(self.name, wait=_LONGEST_LOOK, after=version)
             except Unreachable:
                 version = None
                 stopping.wait(pause)

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r"^agon run http listening on (\S+)\r?\n", re.MULTILINE)
 
-# The binary ends only after the looks at its doors that are under way.
-_LONGEST_LOOK = "200ms"
-
 
 def run(
     experiment: Experiment,
@@ -149,7 +146,6 @@ class _Serving:
                 self._players,
                 f"http://{found[1]}",
                 threads=self._threads,
-                longest_look=_LONGEST_LOOK,
                 on_failure=self._on_failure,
             )
 
