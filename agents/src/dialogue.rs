@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use agon_engine::view::SeenEvent;
-use agon_engine::{Action, Ask, Foul, FoulKind, Seat};
+use agon_engine::{Action, Ask, Foul, FoulKind, GameInfo, Seat};
 use serde_json::Value;
 
 use crate::agent::Verdict;
@@ -64,7 +64,12 @@ struct Open {
 
 impl Dialogue {
     /// A new conversation.
-    pub fn new(settings: &PlayerSettings, game: &str, seat: Seat, library: PromptLibrary) -> Self {
+    pub fn new(
+        settings: &PlayerSettings,
+        game: &GameInfo,
+        seat: Seat,
+        library: PromptLibrary,
+    ) -> Self {
         Self {
             settings: settings.clone(),
             understudy: None,

@@ -2,7 +2,7 @@
 //! it takes, the games that it plays, the calls that it makes, and how one is built. Every
 //! agent's own file fills one [`AgentInfo`]; `roster.rs` lists them.
 
-use agon_engine::{Carried, Seat, SessionSpec};
+use agon_engine::{Carried, GameInfo, Seat, SessionSpec};
 use serde_json::{Map, Value};
 
 use crate::agent::Agent;
@@ -76,11 +76,11 @@ impl AgentInfo {
         }
     }
 
-    /// The folder that holds its templates for a game.
-    pub fn folder(&self, game: &str) -> String {
+    /// The folder of a library that holds its templates for a game.
+    pub fn folder(&self, game: &str, library: &PromptLibrary) -> String {
         match self.own_prompts {
             true => templates::folder(game, self.name),
-            false => game.to_owned(),
+            false => library.folder_of(game),
         }
     }
 
@@ -94,8 +94,8 @@ impl AgentInfo {
 pub struct Seating<'a> {
     /// Its settings.
     pub settings: &'a PlayerSettings,
-    /// The game.
-    pub game: &'a str,
+    /// What kind of game it is.
+    pub game: &'a GameInfo,
     /// Its seat.
     pub seat: Seat,
     /// The templates.

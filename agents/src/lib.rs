@@ -34,7 +34,7 @@ mod understudy;
 
 pub use agent::{Agent, AgentError, Answer, Verdict};
 pub use info::{AgentInfo, OwnCalls, Table};
-pub use library::{AGENTS_VERSION, PromptLibrary, engine_fault};
+pub use library::{AGENTS_VERSION, PromptLibrary, engine_fault, path_of_outside};
 pub use mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Role, Thought};
 pub use notes::Note;
 pub use rehearsal::replaced;

@@ -12,11 +12,12 @@ use std::sync::{Arc, LazyLock};
 
 use agon_engine::names::nearest;
 use agon_engine::spec::bundle::digest;
-use agon_engine::versions;
+use agon_engine::{registry, versions};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
 
 use crate::agent::AgentError;
+use crate::settings::DEFAULT_PROMPT;
 
 mod budget;
 pub mod engine_fault;
@@ -65,6 +66,10 @@ static VERSIONS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
 
 /// Folder of the parts that all games share.
 const SHARED: &str = "shared/";
+
+/// Folder of the words for games that are played elsewhere and bring none of their own, and of the
+/// folders of those that do: `outside/GAME/v1`.
+const OUTSIDE: &str = "outside";
 
 /// Instructions that one rendering may take: in a short game the longest built-in template
 /// takes less than a fortieth of it.
@@ -125,7 +130,7 @@ impl PromptLibrary {
         library.replaced = Arc::new(overrides.keys().cloned().collect());
         let mut environment = (*library.environment).clone();
         for (path, text) in overrides {
-            if !BUILT_IN.iter().any(|(known, _)| *known == path) {
+            if !is_built_in(&path) && !is_of_outside_game(&path) {
                 return Err(unknown_path(path));
             }
             add_template(&mut environment, &path, &text)?;
@@ -170,11 +175,31 @@ impl PromptLibrary {
         self.replaced.iter().any(|path| is_used(path, folders))
     }
 
-    /// The prompt versions of a game, in order; none for a game without prompts.
-    pub fn versions(&self, game: &str) -> Vec<&'static str> {
+    /// The prompt versions in the folder of a game, in order; none for a game without prompts.
+    pub fn versions(&self, folder: &str) -> Vec<&str> {
         let all = FOLDERS.iter().copied();
-        let of_game = all.filter(|(found, _)| *found == game);
-        of_game.map(|(_, version)| version).collect()
+        let built_in = all.filter(|(found, _)| *found == folder);
+        let brought = self.replaced.iter().filter_map(|path| {
+            let (version, _) = path
+                .strip_prefix(folder)?
+                .strip_prefix('/')?
+                .split_once('/')?;
+            is_of_outside_game(path).then_some(version)
+        });
+        let versions = built_in.map(|(_, version)| version).chain(brought);
+        versions.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// The folder in which the words for a game are: its own, or that of games which bring none.
+    pub fn folder_of(&self, game: &str) -> String {
+        if registry::find(game).is_ok() {
+            return game.to_owned();
+        }
+        let own = format!("{OUTSIDE}/{game}");
+        match self.versions(&own).is_empty() {
+            true => OUTSIDE.to_owned(),
+            false => own,
+        }
     }
 
     /// Every game and version whose templates are replaced, in order; all of them where those are
@@ -187,9 +212,7 @@ impl PromptLibrary {
 
     /// Whether there is a template at this path.
     pub fn has(&self, path: &str) -> bool {
-        BUILT_IN
-            .binary_search_by_key(&path, |(known, _)| known)
-            .is_ok()
+        is_built_in(path) || self.replaced.contains(path)
     }
 
     /// Renders a template and trims blanks around it.
@@ -282,6 +305,29 @@ fn prompts_version(templates: &Templates, folders: &[String]) -> String {
 /// Whether a template lies in one of these folders, or where all games share it.
 fn is_used(path: &str, folders: &[String]) -> bool {
     path.starts_with(SHARED) || folders.iter().any(|folder| path.starts_with(folder))
+}
+
+fn is_built_in(path: &str) -> bool {
+    let found = BUILT_IN.binary_search_by_key(&path, |(known, _)| known);
+    found.is_ok()
+}
+
+/// Whether a game that is played elsewhere may bring a template at this path.
+fn is_of_outside_game(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    let [OUTSIDE, game, version, file] = parts[..] else {
+        return false;
+    };
+    let is_name = |name: &str| {
+        let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        !name.is_empty() && name.chars().all(legal)
+    };
+    is_name(game) && is_name(version) && file.strip_suffix(".j2").is_some_and(is_name)
+}
+
+/// Where a template of a game that is played elsewhere stands in a library.
+pub fn path_of_outside(game: &str, file: &str) -> String {
+    format!("{OUTSIDE}/{game}/{DEFAULT_PROMPT}/{file}")
 }
 
 fn unknown_path(path: String) -> AgentError {

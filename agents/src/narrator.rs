@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use agon_engine::game::player_name;
 use agon_engine::view::SeenEvent;
-use agon_engine::{Ask, Form, Foul, Seat};
+use agon_engine::{Ask, Form, Foul, GameInfo, Seat};
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 
@@ -20,6 +20,9 @@ use crate::library::PromptLibrary;
 use crate::rivals::Rivals;
 use crate::settings::PlayerSettings;
 use crate::templates::Templates;
+
+/// The template that tells any event.
+const ANY_EVENT: &str = "event";
 
 /// Words for one seat.
 #[derive(Debug)]
@@ -59,22 +62,29 @@ pub enum Telling {
 
 impl Narrator {
     /// The narrator of a seat.
-    pub fn new(settings: &PlayerSettings, game: &str, seat: Seat, library: PromptLibrary) -> Self {
+    pub fn new(
+        settings: &PlayerSettings,
+        game: &GameInfo,
+        seat: Seat,
+        library: PromptLibrary,
+    ) -> Self {
+        let folder = library.folder_of(&game.name);
         Self {
-            templates: Templates::new(settings, game, seat, library),
+            templates: Templates::new(settings, &folder, seat, library),
             // What is wrong with it is said before any seat is taken.
             thinking: wording(&settings.own).unwrap_or(1),
             game: Value::from(()),
             latest: BTreeMap::new(),
             round: 1,
-            rivals: Rivals::new(game, seat),
+            rivals: Rivals::new(game.facts.clone(), seat),
         }
     }
 
     /// Tells an event. The briefing becomes the rules. `open_EVENT.j2` tells
     /// events before the asks of their round, `result_EVENT.j2` (or `result.j2`,
-    /// for `round_result`) those after them; events without a file are kept for
-    /// templates, as `latest.EVENT`, but not told.
+    /// for `round_result`) those after them, and `event.j2`, in the words for games that have
+    /// none of their own, any other. Events without a file are kept for templates, as
+    /// `latest.EVENT`, but not told.
     ///
     /// # Errors
     /// The template does not render.
@@ -98,6 +108,9 @@ impl Narrator {
         } else if self.templates.has(&result) {
             self.round = event.round + 1;
             (result, Telling::Result)
+        } else if self.templates.has(ANY_EVENT) {
+            self.round = event.round;
+            (ANY_EVENT.to_owned(), Telling::News)
         } else {
             return Ok(Telling::Nothing);
         };

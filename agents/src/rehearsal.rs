@@ -70,7 +70,14 @@ pub(crate) fn rehearse(
         template: format!("{game}/{version}"),
         message: format!("the game cannot be tried with default parameters: {error}"),
     })?;
-    let narrator = |seat| Narrator::new(&settings(version, seat), game, seat, library.clone());
+    let narrator = |seat| {
+        Narrator::new(
+            &settings(version, seat),
+            &registration.info,
+            seat,
+            library.clone(),
+        )
+    };
     let mut narrators: Vec<Narrator> = (0..built.seats()).map(narrator).collect();
     play(built, |seat, moment| match moment {
         Moment::Told(events) => {
@@ -143,12 +150,12 @@ fn say_between_asks(narrator: &Narrator, ask: &Ask) -> Result<(), AgentError> {
 /// The game with default parameters, but few rounds: later ones bring nothing new.
 fn short_game(registration: &Registration) -> Result<Arc<dyn Game>, ParameterError> {
     const ROUNDS: u32 = 3;
-    let defaults = (registration.build)(&Settings::new())?;
+    let defaults = registration.build(&Settings::new())?;
     if !defaults.params.contains_key("rounds") {
         return Ok(defaults.game);
     }
     let params = Settings::from([("rounds".to_owned(), ROUNDS.into())]);
-    Ok((registration.build)(&params)?.game)
+    Ok(registration.build(&params)?.game)
 }
 
 /// Settings that differ from seat to seat, so that all of them are tried.

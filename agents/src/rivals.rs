@@ -3,7 +3,7 @@
 
 use agon_engine::game::{FactNames, player_name};
 use agon_engine::view::SeenEvent;
-use agon_engine::{Seat, Value, registry};
+use agon_engine::{Seat, Value};
 
 use crate::events::BRIEFING;
 
@@ -18,11 +18,11 @@ pub struct Rivals {
 }
 
 impl Rivals {
-    /// The rivals of a seat in a game; nobody, before the briefing.
-    pub fn new(game: &str, own: Seat) -> Self {
+    /// The rivals of a seat in a game that calls facts so; nobody, before the briefing.
+    pub fn new(facts: FactNames, own: Seat) -> Self {
         Self {
             own,
-            facts: facts_of(game),
+            facts,
             living: Vec::new(),
             names: Vec::new(),
         }
@@ -65,12 +65,6 @@ impl Rivals {
         let all = self.living.iter().copied();
         all.filter(|seat| *seat != self.own).collect()
     }
-}
-
-/// What a game calls facts that mean the same in every game.
-pub fn facts_of(game: &str) -> FactNames {
-    let found = registry::find(game);
-    found.map_or(FactNames::NONE, |found| found.info.facts.clone())
 }
 
 /// The seats that an event says are in play, in order; nothing when it says nothing.

@@ -2,7 +2,7 @@
 //! The worker builds; the coordinator and `agon check` check early.
 
 use agon_engine::spec::prompts::joint_version;
-use agon_engine::{Carried, PlayerKind, PlayerSpec, Seat, SessionSpec};
+use agon_engine::{Carried, PlayerKind, PlayerSpec, Seat, SessionSpec, registry};
 use serde_json::Value;
 
 use crate::agent::{Agent, AgentError};
@@ -42,9 +42,10 @@ pub fn build(
 ) -> Result<Box<dyn Agent>, AgentError> {
     let (settings, agent) = read(player, &session.game, library)?;
     let settings = settings.in_cell(player, &session.setting);
+    let game = session.info().ok_or_else(|| unknown_game(&session.game));
     let built = (agent.build)(Seating {
         settings: &settings,
-        game: &session.game,
+        game: &*game.map_err(wrong(player))?,
         seat,
         library,
         session: Some(session),
@@ -61,9 +62,10 @@ pub(crate) fn build_for(
     library: &PromptLibrary,
 ) -> Result<Box<dyn Agent>, AgentError> {
     let (settings, agent) = read(player, game, library)?;
+    let found = registry::find(game).map_err(|_| unknown_game(game));
     let built = (agent.build)(Seating {
         settings: &settings,
-        game,
+        game: &found.map_err(wrong(player))?.info,
         seat,
         library,
         session: None,
@@ -172,7 +174,7 @@ fn folders(
     library: &PromptLibrary,
 ) -> Result<Vec<String>, AgentError> {
     let (settings, agent) = read(player, game, library)?;
-    let folder = agent.folder(game);
+    let folder = agent.folder(game, library);
     Ok(vec![format!("{folder}/{}/", settings.prompt)])
 }
 
@@ -191,6 +193,10 @@ fn read(
         Ok((settings, agent))
     };
     read().map_err(wrong(player))
+}
+
+fn unknown_game(game: &str) -> String {
+    format!("there is no game \"{game}\"")
 }
 
 /// What is wrong with a player.
@@ -247,7 +253,7 @@ fn check_prompts(
     prompt: &str,
     library: &PromptLibrary,
 ) -> Result<(), String> {
-    let folder = agent.folder(game);
+    let folder = agent.folder(game, library);
     let versions = library.versions(&folder);
     if versions.is_empty() {
         let whose = match agent.own_prompts {

@@ -6,10 +6,11 @@ use std::borrow::Cow;
 
 use agon_engine::event::Audience;
 use agon_engine::rule_player::{SPECIFIED, StrategySettings};
+use agon_engine::session::game_of;
 use agon_engine::spec::SIMULATED_ENDPOINT;
 use agon_engine::view::SeenEvent;
 use agon_engine::{
-    Action, Ask, Chance, Event, Form, Generator, RulePlayer, Seat, SessionSpec, View, registry,
+    Action, Ask, Chance, Event, Form, Generator, RulePlayer, Seat, SessionSpec, View,
 };
 
 /// Strategies that nobody plausible plays: chance, lists of answers, and extremes.
@@ -54,9 +55,8 @@ impl Understudy {
         session: &SessionSpec,
         seat: Seat,
     ) -> Result<Self, String> {
-        let registration = registry::find(&session.game).map_err(|error| error.to_string())?;
-        let built = (registration.build)(&session.params).map_err(|error| error.to_string())?;
-        let rule = built.game.rule_player(strategy, settings, seat);
+        let game = game_of(session).map_err(|error| error.to_string())?;
+        let rule = game.rule_player(strategy, settings, seat);
         let rules = vec![rule.map_err(|error| error.to_string())?];
         let luck = Chance::seeded(session.luck).for_rule_player(seat);
         Ok(Self::new(rules, false, luck, seat))
@@ -70,9 +70,8 @@ impl Understudy {
         if origin.endpoint != SIMULATED_ENDPOINT {
             return None;
         }
-        let registration = registry::find(&session.game).ok()?;
-        let game = (registration.build)(&session.params).ok()?.game;
-        let listed = (registration.strategies)().into_iter();
+        let game = game_of(session).ok()?;
+        let listed = game.strategies().into_iter();
         let mut names: Vec<&str> = listed
             .map(|strategy| strategy.name)
             .filter(|name| !NO_PLAY.contains(name) && *name != EQUILIBRIUM)

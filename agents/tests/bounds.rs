@@ -116,7 +116,7 @@ fn long_games() -> impl Iterator<Item = Game> {
             "players".to_owned(),
             3.max(registration.info.seats.0).into(),
         );
-        let schema = (registration.schema)();
+        let schema = registration.schema();
         for (name, value) in [
             ("rounds", json!(8)),
             ("max_turns", json!(24)),

@@ -72,7 +72,8 @@ fn games(seed: u64, forfeit: usize) -> Vec<Game> {
     let mut games = Vec::new();
     for registration in registry::GAMES {
         let name = &*registration.info.name;
-        let complete = (registration.build)(&table::settings(json!({})))
+        let complete = registration
+            .build(&table::settings(json!({})))
             .unwrap()
             .params;
         let modes = match name {

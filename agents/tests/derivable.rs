@@ -302,7 +302,7 @@ fn standings(call: &Call, number: &mut impl FnMut(&str, f64)) {
 fn games() -> Vec<Game> {
     let games = registry::GAMES.iter().map(|registration| {
         let name = &*registration.info.name;
-        let built = (registration.build)(&table::settings(json!({}))).unwrap();
+        let built = registration.build(&table::settings(json!({}))).unwrap();
         let mut params = json!({ "players": 5 });
         if built.params.contains_key("rounds") {
             params["rounds"] = 4.into();
@@ -326,7 +326,7 @@ fn players(game: &Game) -> Vec<PlayerSpec> {
         .iter()
         .filter(|agent| agent.plays(game.name) && agent.name != "person")
     {
-        let folder = agent.folder(game.name);
+        let folder = agent.folder(game.name, &library);
         for version in library.versions(&folder) {
             for reply in ["structured", "text"] {
                 for settings in agent.rehearsals {

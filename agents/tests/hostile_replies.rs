@@ -98,7 +98,7 @@ struct Played {
 fn played(text: &str, style: &str, agent: &str) -> Played {
     let settings = json!({ "players": SEATS, "rounds": 2, "supply_min": 20, "supply_max": 20 });
     let registration = registry::find(GAME).unwrap();
-    let built = (registration.build)(&table::settings(settings)).unwrap();
+    let built = registration.build(&table::settings(settings)).unwrap();
     let game = table::play(GAME, &built.params, 1, 0);
     let spec = player(json!({ "reply": style, "agent": agent }));
     let library = PromptLibrary::builtin();
@@ -153,7 +153,10 @@ fn played(text: &str, style: &str, agent: &str) -> Played {
 }
 
 fn read(text: &str) -> Result<Action, Foul> {
-    let built = (registry::find(GAME).unwrap().build)(&table::settings(json!({}))).unwrap();
+    let built = registry::find(GAME)
+        .unwrap()
+        .build(&table::settings(json!({})))
+        .unwrap();
     let chance = Chance::seeded(Luck::new(1, 0));
     let play = Play::start(built.game, chance, (0..5).map(|_| None).collect());
     let ask = play.waiting().next().unwrap().clone();

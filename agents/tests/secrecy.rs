@@ -154,10 +154,10 @@ fn difference(was: &[Thought], is: &[Thought]) -> Option<String> {
 }
 
 /// A game with few seats and rounds: later ones bring nothing new.
-fn short_case(registration: &'static Registration) -> Case {
+fn short_case(registration: &'static Registration) -> Case<'static> {
     let players = registration.info.seats.0.max(3);
     let mut params = Map::new();
-    let schema = (registration.schema)();
+    let schema = registration.schema();
     for (name, value) in [
         ("players", json!(players)),
         ("rounds", json!(2)),
@@ -208,7 +208,7 @@ fn players(game: &str) -> Vec<Value> {
     players
 }
 
-fn session(case: &Case, params: &agon_engine::spec::Settings, player: &Value) -> SessionSpec {
+fn session(case: &Case<'_>, params: &agon_engine::spec::Settings, player: &Value) -> SessionSpec {
     let seat = |number: usize| PlayerSpec {
         name: format!("name {number}"),
         kind: PlayerKind::Model,
@@ -219,6 +219,7 @@ fn session(case: &Case, params: &agon_engine::spec::Settings, player: &Value) ->
         setting: Default::default(),
         luck: case.luck,
         game: case.registration.info.name.to_string(),
+        outside: None,
         rules_version: case.registration.info.rules_version,
         params: params.clone(),
         seats: (0..case.game.seats()).map(seat).collect(),
@@ -229,7 +230,7 @@ fn session(case: &Case, params: &agon_engine::spec::Settings, player: &Value) ->
 }
 
 /// A variation that changes nothing.
-fn unchanged(case: &Case, course: &Course) -> Variation {
+fn unchanged(case: &Case<'_>, course: &Course) -> Variation {
     Variation {
         what: "nothing is changed".to_owned(),
         of: Vec::new(),
@@ -241,7 +242,7 @@ fn unchanged(case: &Case, course: &Course) -> Variation {
 
 /// The variations of a case that the kit could compare, with the turns in which nobody else
 /// may notice: one for each secret and owner.
-fn variations(case: &Case, course: &Course) -> Vec<(Variation, usize)> {
+fn variations(case: &Case<'_>, course: &Course) -> Vec<(Variation, usize)> {
     let mut variations: Vec<(Variation, usize)> = Vec::new();
     for secret in secrets_of(case, course).unwrap() {
         // What follows from it for a seat itself stands in that seat's own prompts.

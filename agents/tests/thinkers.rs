@@ -131,7 +131,8 @@ impl Setting {
 
     fn agent(&self, settings: &Value) -> Box<dyn Agent> {
         let registration = registry::find(self.game).unwrap();
-        let params = (registration.build)(&table(self.params.clone()))
+        let params = registration
+            .build(&table(self.params.clone()))
             .unwrap()
             .params;
         let player = player(settings.clone());
@@ -140,6 +141,7 @@ impl Setting {
             setting: Settings::new(),
             luck: Luck::new(1, 0),
             game: self.game.to_owned(),
+            outside: None,
             rules_version: 1,
             params,
             seats: vec![player.clone(); 4],
@@ -162,7 +164,8 @@ impl Setting {
             thoughts: Mutex::default(),
         };
         let registration = registry::find(self.game).unwrap();
-        let game = (registration.build)(&table(self.params.clone()))
+        let game = registration
+            .build(&table(self.params.clone()))
             .unwrap()
             .game;
         let own: Map<String, Value> = self.rule_settings.as_object().unwrap().clone();
@@ -374,7 +377,8 @@ fn a_level_is_asked_side_by_side() {
         thoughts: Mutex::default(),
     };
     let registration = registry::find(setting.game).unwrap();
-    let game = (registration.build)(&table(setting.params.clone()))
+    let game = registration
+        .build(&table(setting.params.clone()))
         .unwrap()
         .game;
     let play = Play::start(

@@ -44,7 +44,7 @@ impl Played {
 /// the same again when that is refused.
 fn played(game: &str, params: Value, agent: Value, says: &[&str]) -> Played {
     let registration = registry::find(game).unwrap();
-    let built = (registration.build)(&table::settings(params)).unwrap();
+    let built = registration.build(&table::settings(params)).unwrap();
     let seats = built.game.seats();
     let unplayed = Game {
         name: &registration.info.name,

@@ -21,6 +21,7 @@ use crate::describing::describe_at;
 use crate::failure::Failure;
 use crate::forgetting::forget_at;
 use crate::model_config::{self, SIMULATED};
+use crate::outside::GameArguments;
 use crate::role::{exit_at_second_signal, on_this_machine};
 
 /// Workers give their sessions back within this time.
@@ -44,6 +45,8 @@ pub struct Options {
     pub workers: usize,
     /// Sessions that each of them plays at the same time.
     pub places: usize,
+    /// Games that are played elsewhere.
+    pub games: GameArguments,
 }
 
 /// A cluster inside this process.
@@ -120,6 +123,7 @@ impl Cluster {
         let served = coordinator.services();
         let experiments = transport::into_service(served.experiments);
         let leases = transport::into_service(served.session_leases);
+        let games = options.games.connect().await?;
         let workers = Tasks::new();
         for number in 0..options.workers {
             let worker_id = format!("embedded-{number}");
@@ -127,6 +131,7 @@ impl Cluster {
                 worker_id,
                 incarnation: std::process::id().into(),
                 places: options.places,
+                games: games.clone(),
             };
             agon_worker::start(&workers, vec![leases.clone()], gateway.clone(), &options);
         }

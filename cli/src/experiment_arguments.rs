@@ -4,8 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use agon_agents::{AgentError, PromptLibrary, models_of, prompts_version, uses_replaced};
+use agon_agents::{
+    AgentError, PromptLibrary, models_of, path_of_outside, prompts_version, uses_replaced,
+};
 use agon_coordinator::experiment::{
     Cells, ExperimentDocument, ExperimentFile, Faults, Overrides, PromptsOfPlayer, TreePath,
     is_experiment_name,
@@ -18,6 +21,7 @@ use agon_report::dollars;
 use crate::failure::Failure;
 use crate::judged;
 use crate::output;
+use crate::outside::GameArguments;
 use crate::presets;
 use crate::run_folder::account::State;
 use crate::run_folder::{Place, RunFolder, Standing};
@@ -83,6 +87,8 @@ pub struct ExperimentArguments {
     #[arg(long, value_name = "N", default_value_t = 30, requires = "records",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) judged: u32,
+    #[command(flatten)]
+    pub(super) games: GameArguments,
 }
 
 /// Where the results and the state of a run would go, in words.
@@ -157,6 +163,7 @@ pub fn as_file(
         templates: named,
         prompts: BTreeMap::new(),
         prompt_bundle: None,
+        outside: BTreeMap::new(),
         ..document.clone()
     };
     let text = toml::to_string(&file).map_err(Failure::surroundings)?;
@@ -178,6 +185,8 @@ impl ExperimentArguments {
         if let Some(records) = &self.records {
             judged::add(&mut file, records, self.judged as usize)?;
         }
+        let outside = self.games.describe()?;
+        file.add_outside(outside.iter().map(|game| &**game));
         // The cells are looked at once, when the library of prompts is there.
         let mut document = file.read().map_err(bad)?;
         let name = self.name_of(&document);
@@ -196,7 +205,8 @@ impl ExperimentArguments {
             .map_err(bad)?;
             document = file.read().map_err(bad)?;
         }
-        let templates = self.read_templates(&document)?;
+        let mut templates = templates_of(&mut document);
+        templates.extend(self.read_templates(&document)?);
         let library = agon_agents::replaced(templates.clone()).map_err(Failure::input)?;
         document.prompt_bundle = library.digest().map(str::to_owned);
         let Players {
@@ -233,6 +243,7 @@ impl ExperimentArguments {
         changes.extend(self.repeats.iter().map(|repeats| flag("repeats", repeats)));
         changes.extend(self.max_cost.iter().map(|cost| flag("max-cost", cost)));
         changes.extend(self.seed.iter().map(|seed| flag("seed", seed)));
+        changes.extend(self.games.typed());
         let templates = self.templates.iter();
         changes.extend(templates.map(|path| flag("templates", &path.to_string_lossy())));
         if let Some(records) = &self.records {
@@ -315,6 +326,20 @@ impl ExperimentArguments {
         };
         templates::read(&beside.unwrap_or(Path::new("")).join(named))
     }
+}
+
+/// The templates that games bring which are played elsewhere; with all others they are handed in as
+/// one bundle.
+fn templates_of(document: &mut ExperimentDocument) -> BTreeMap<String, String> {
+    let mut templates = BTreeMap::new();
+    for (name, game) in &mut document.outside {
+        let brought = std::mem::take(&mut Arc::make_mut(game).templates);
+        let placed = brought
+            .into_iter()
+            .map(|(file, text)| (path_of_outside(name, &file), text));
+        templates.extend(placed);
+    }
+    templates
 }
 
 /// An experiment that is called by more than so many letters, for its models, is called by their

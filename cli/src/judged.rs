@@ -171,7 +171,6 @@ fn told(record: &StoredRecord, seat: Seat, name: &str) -> String {
 /// The rules in the words of the built-in prompts, of the version that the player had if it was
 /// a model, and each event, if the seat was told of it; none for a game without any prompts.
 fn in_words(record: &StoredRecord, seat: Seat) -> Option<(String, Vec<String>)> {
-    let game = &record.spec.game;
     let own = record.spec.seats.get(seat)?.settings.get("prompt");
     let prompt = own.cloned().unwrap_or_else(|| DEFAULT_PROMPT.into());
     let anybody = PlayerSpec {
@@ -183,7 +182,8 @@ fn in_words(record: &StoredRecord, seat: Seat) -> Option<(String, Vec<String>)> 
         ]),
     };
     let settings = PlayerSettings::read(&anybody, &[]).ok()?;
-    let mut narrator = Narrator::new(&settings, game, seat, PromptLibrary::builtin());
+    let info = record.spec.info()?;
+    let mut narrator = Narrator::new(&settings, &info, seat, PromptLibrary::builtin());
     let mut rules = None;
     let events = record.events.iter().map(|event| {
         let mut told = Vec::new();

@@ -26,6 +26,7 @@ mod lines;
 mod model_config;
 mod named_file;
 mod output;
+mod outside;
 mod pausing;
 mod playing;
 mod presets;

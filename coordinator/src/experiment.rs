@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
+use agon_engine::outside::Description;
 use agon_service_kit::config::ConfigError;
 use agon_service_kit::files::read_whole;
 use serde_json::Value;
@@ -156,6 +157,16 @@ impl ExperimentFile {
             self.worlds.insert(name.to_owned(), own);
         }
         Ok(())
+    }
+
+    /// Adds what games are that are played elsewhere.
+    pub fn add_outside<'a>(&mut self, games: impl IntoIterator<Item = &'a Description>) {
+        for game in games {
+            let at = TreePath::root().key("outside").key(game.name.as_str());
+            // A file is a table, so a key can be set, and a description is plain data.
+            let told = serde_json::to_value(game).unwrap_or_default();
+            let _ = at.set(&mut self.source.tree, told);
+        }
     }
 
     /// The file's entries under `games`, as they stand there.

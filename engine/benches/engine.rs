@@ -169,6 +169,7 @@ impl Sessions {
             setting: Settings::new(),
             luck: Luck::new(0, 0),
             game: registration.info.name.to_string(),
+            outside: None,
             rules_version: registration.info.rules_version,
             params,
             seats: vec![player; game.seats()],
@@ -202,7 +203,7 @@ impl Sessions {
 
 fn build(name: &str, params: &Settings) -> Built {
     let registration = registry::find(name).expect("a registered game");
-    (registration.build)(params).expect("good parameters")
+    registration.build(params).expect("good parameters")
 }
 
 #[divan::bench]

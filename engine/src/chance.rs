@@ -83,6 +83,16 @@ impl Luck {
         Self { place, ..self }
     }
 
+    /// What generators are seeded with, here and in games that are played elsewhere.
+    fn key(self) -> [u8; 32] {
+        blake3::derive_key(CONTEXT, &self.material())
+    }
+
+    /// The same in 64 hexadecimal digits.
+    pub fn key_in_hexadecimal(self) -> String {
+        blake3::Hash::from_bytes(self.key()).to_hex().to_string()
+    }
+
     /// The bytes that all chance follows from. The place is in them only where it
     /// is not the first: sessions of no series keep the chance they always had.
     fn material(self) -> Vec<u8> {
@@ -140,7 +150,7 @@ impl Chance {
     /// Chance drawn from the session's luck.
     pub fn seeded(luck: Luck) -> Self {
         Self {
-            key: blake3::derive_key(CONTEXT, &luck.material()),
+            key: luck.key(),
             draws: Vec::new(),
             source: Source::Seed,
         }

@@ -110,13 +110,13 @@ pub struct Property {
     ///
     /// # Errors
     /// The game does not hold it in this case.
-    pub holds: fn(&Case) -> Result<(), String>,
+    pub holds: fn(&Case<'_>) -> Result<(), String>,
 }
 
 /// A game with parameters and luck.
-pub struct Case {
+pub struct Case<'a> {
     /// The game's entry in the registry.
-    pub registration: &'static Registration,
+    pub registration: &'a Registration,
     /// Complete parameters.
     pub params: Settings,
     /// The game built from them.
@@ -125,17 +125,17 @@ pub struct Case {
     pub luck: Luck,
 }
 
-impl Case {
+impl<'a> Case<'a> {
     /// A case with some parameters; missing ones take their defaults.
     ///
     /// # Errors
     /// The game refuses the parameters.
     pub fn new(
-        registration: &'static Registration,
+        registration: &'a Registration,
         params: &Settings,
         luck: Luck,
     ) -> Result<Self, crate::ParameterError> {
-        let built = (registration.build)(params)?;
+        let built = registration.build(params)?;
         Ok(Self {
             registration,
             params: built.params,
@@ -202,6 +202,7 @@ impl Case {
             setting: Settings::new(),
             luck: self.luck,
             game: self.registration.info.name.to_string(),
+            outside: None,
             rules_version: self.registration.info.rules_version,
             params: self.params.clone(),
             seats,
@@ -247,7 +248,7 @@ impl std::fmt::Display for Fault {
 
 /// The cases of a game: its defaults with several lucks, then each parameter at
 /// its edges, and mixtures.
-pub fn cases(registration: &'static Registration) -> Vec<Case> {
+pub fn cases(registration: &Registration) -> Vec<Case<'_>> {
     let defaults = (0..LUCKS).map(|repeat| (Settings::new(), Luck::new(7, repeat)));
     let sets = parameters::parameter_sets(registration).into_iter();
     let edges = sets
@@ -260,8 +261,8 @@ pub fn cases(registration: &'static Registration) -> Vec<Case> {
 }
 
 /// Checks one property for all cases of a game.
-pub fn faults(property: &Property, registration: &'static Registration) -> Vec<Fault> {
-    let broken = |case: Case| {
+pub fn faults(property: &Property, registration: &Registration) -> Vec<Fault> {
+    let broken = |case: Case<'_>| {
         let why = (property.holds)(&case).err()?;
         Some(Fault {
             property: property.name,

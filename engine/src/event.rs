@@ -6,6 +6,7 @@
 //! column is at once the series that measures and figures need.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use serde::de::MapAccess;
 use serde::ser::SerializeMap;
@@ -106,6 +107,42 @@ impl Event {
         let sections = [&self.facts, &self.own, &self.hidden];
         let mut all = sections.into_iter().flatten();
         all.find(|(found, _)| found == name).map(|(_, value)| value)
+    }
+}
+
+impl Event {
+    /// Checks that it could happen in a game of so many seats: columns with an entry for each, an
+    /// audience in order, different names, finite numbers.
+    ///
+    /// # Errors
+    /// It could not; says why.
+    pub fn check(&self, seats: usize) -> Result<(), String> {
+        let kind = &self.kind;
+        if let Some((name, column)) = self.own.iter().find(|(_, column)| column.len() != seats) {
+            let entries = column.len();
+            return Err(format!(
+                "{kind}: column {name} has {entries} entries, not {seats}"
+            ));
+        }
+        if let Audience::Only(audience) = &self.audience {
+            let legal = audience.iter().all(|seat| *seat < seats) && !audience.is_empty();
+            if !legal || !audience.windows(2).all(|pair| pair[0] < pair[1]) {
+                return Err(format!(
+                    "{kind}: audience {audience:?} is not a list of seats in order"
+                ));
+            }
+        }
+        let sections = [&self.facts, &self.own, &self.hidden];
+        let mut names = BTreeSet::new();
+        for (name, value) in sections.into_iter().flatten() {
+            if !names.insert(name) {
+                return Err(format!("{kind}: two facts are called {name}"));
+            }
+            if !value.is_finite() {
+                return Err(format!("{kind}: {name} is not finite"));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -17,19 +17,18 @@ use crate::disclosure::Disclosure;
 use crate::event::{Event, EventLog};
 use crate::measures::Measures;
 use crate::moves::Move;
+use crate::outside::OutsideReply;
 use crate::rule_player::Strategy;
 
 pub(crate) mod checks;
 mod info;
-mod outside;
 mod registration;
 mod setup;
 mod size;
 
 pub use info::{FactNames, GameInfo, Timing};
-pub use outside::{OutsideState, OutsideStep};
 pub(crate) use registration::read;
-pub use registration::{Built, Game, Registration};
+pub use registration::{Blueprint, Built, Game, Registration};
 pub use setup::Setup;
 pub use size::usual_extent;
 
@@ -156,15 +155,30 @@ pub trait State: CloneState + Send {
         Some(answers)
     }
 
-    /// Whether it can move on. Always, unless its steps are computed elsewhere and the next
-    /// one has not been handed in.
+    /// Whether the game has begun. Always, unless it is played elsewhere and its start has not
+    /// been handed in.
+    fn has_begun(&self) -> bool {
+        true
+    }
+
+    /// Whether it can move on. Always, unless it is played elsewhere and what the answers lead
+    /// to has not been handed in.
     fn is_ready(&self) -> bool {
         true
     }
 
-    /// Takes the step to which the answers to all open asks lead; called only while it is not
-    /// ready.
-    fn hand_in(&mut self, _step: OutsideStep) {}
+    /// Takes what the answers to all open asks lead to; called only while it is not ready.
+    ///
+    /// # Errors
+    /// No game can go on so; nothing has changed.
+    fn hand_in(&mut self, _reply: OutsideReply) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// What is measured, if the state was told by another process.
+    fn measures(&self) -> Option<Measures> {
+        None
+    }
 }
 
 /// Clones a state behind its trait, for whoever tries out what could follow; every

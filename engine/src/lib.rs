@@ -21,6 +21,7 @@ pub mod measures;
 pub mod moves;
 pub mod names;
 pub mod numerals;
+pub mod outside;
 pub mod play;
 pub mod record;
 pub mod registry;
@@ -39,12 +40,13 @@ pub use chance::{Chance, Generator, Luck};
 pub use disclosure::{Disclosure, Told};
 pub use event::{Audience, Event, EventLog, Value};
 pub use game::{
-    Built, FactNames, Game, GameInfo, OutsideState, OutsideStep, ParameterError, Parameters,
-    Registration, Rules, Setup, State, Timing,
+    Blueprint, Built, FactNames, Game, GameInfo, ParameterError, Parameters, Registration, Rules,
+    Setup, State, Timing,
 };
 pub use measures::Measures;
 pub use moves::Move;
 pub use names::Name;
+pub use outside::{OutsideReply, RecordedReply};
 pub use play::{Play, Reaction};
 pub use record::{Outcome, Record, RecordedDecision, SeatNote};
 pub use rule_player::RulePlayer;

@@ -11,9 +11,10 @@ use crate::ask::{Action, Answer, Ask, Foul, Seat};
 use crate::chance::{Chance, Generator};
 use crate::event::EventLog;
 use crate::extent::{Bounds, RECORD, TooLarge};
-use crate::game::{Game, OutsideStep, State};
+use crate::game::{Game, State};
 use crate::measures::Measures;
 use crate::moves::Move;
+use crate::outside::{OutsideReply, RecordedReply};
 use crate::rule_player::RulePlayer;
 use crate::view::View;
 
@@ -33,6 +34,7 @@ pub struct Play {
     open: Vec<Reply>,
     missing: usize,
     moves: Vec<Move>,
+    replies: Vec<RecordedReply>,
     turn: u32,
     produced: Produced,
     most: Bounds,
@@ -112,12 +114,15 @@ impl Play {
             open: Vec::new(),
             missing: 0,
             moves: Vec::new(),
+            replies: Vec::new(),
             turn: 0,
             produced: Produced::default(),
             most: *most,
             overflow: None,
         };
-        play.go_on();
+        if play.state.has_begun() {
+            play.go_on();
+        }
         play.run();
         play
     }
@@ -132,7 +137,8 @@ impl Play {
 
     /// Whether the session has ended: its game has, or it has produced too much.
     pub fn is_finished(&self) -> bool {
-        self.state.asks().is_empty() || self.overflow.is_some()
+        let has_ended = self.state.asks().is_empty() && self.state.has_begun();
+        has_ended || self.overflow.is_some()
     }
 
     /// What there is too much of, in a session that has produced more than it may. It has no
@@ -218,7 +224,8 @@ impl Play {
 
     /// What the game computes from its events and moves; final once it has ended.
     pub fn measures(&self) -> Measures {
-        self.game.measures(&self.log, &self.moves)
+        let told = self.state.measures();
+        told.unwrap_or_else(|| self.game.measures(&self.log, &self.moves))
     }
 
     /// Which set of simultaneous asks is open, from 1.
@@ -226,22 +233,86 @@ impl Play {
         self.turn
     }
 
-    /// The answers, in the order of the asks, that a step from elsewhere is needed for;
-    /// `None` while an answer is missing, and always in a game that this process plays.
-    pub fn awaited_step(&self) -> Option<Vec<Answer>> {
+    /// The answers, in the order of the asks, that lead to what another process must say; none of
+    /// them for the start. `None` while an answer is missing, and always in a game that this
+    /// process plays.
+    pub fn awaited_reply(&self) -> Option<Vec<Answer>> {
         if self.is_finished() || self.missing > 0 || self.state.is_ready() {
             return None;
         }
         self.open.iter().map(|reply| reply.answer.clone()).collect()
     }
 
-    /// Hands in the step that [`Self::awaited_step`] asked for, and plays on. Nothing
-    /// changes when none is awaited.
-    pub fn step(&mut self, step: OutsideStep) {
-        if self.awaited_step().is_some() {
-            self.state.hand_in(step);
-            self.run();
+    /// Hands in what [`Self::awaited_reply`] asked for, and plays on; says what became of the
+    /// answers that it refuses. Nothing changes when nothing is awaited.
+    ///
+    /// # Errors
+    /// No game can go on so; says why. Nothing has changed.
+    pub fn reply(&mut self, reply: OutsideReply) -> Result<Vec<(Seat, Reaction)>, String> {
+        if self.awaited_reply().is_none() {
+            return Ok(Vec::new());
         }
+        let recorded = RecordedReply::new(self.turn, &reply);
+        let reactions = if reply.refused.is_empty() {
+            self.state.hand_in(reply)?;
+            Vec::new()
+        } else {
+            self.refuse(&reply)?
+        };
+        self.replies.push(recorded);
+        self.run();
+        Ok(reactions)
+    }
+
+    /// Takes back answers that another process refuses. A rule player is not asked again.
+    fn refuse(&mut self, reply: &OutsideReply) -> Result<Vec<(Seat, Reaction)>, String> {
+        if !(reply.events.is_empty() && reply.asks.is_empty() && reply.payoffs.is_empty()) {
+            return Err("a reply that refuses answers says nothing else".to_owned());
+        }
+        let asks = self.state.asks();
+        let place_of = |seat: Seat| asks.iter().position(|ask| ask.seat == seat);
+        for (at, refusal) in reply.refused.iter().enumerate() {
+            let seat = refusal.seat;
+            let given = place_of(seat).and_then(|place| self.open[place].answer.as_ref());
+            let is_twice = reply.refused[..at].iter().any(|other| other.seat == seat);
+            if !matches!(given, Some(Answer::Given(_))) || is_twice {
+                return Err(format!("seat {seat} has no answer that could be refused"));
+            }
+        }
+        let mut reactions = Vec::new();
+        for refusal in &reply.refused {
+            let Some(place) = place_of(refusal.seat) else {
+                continue;
+            };
+            let ask = &asks[place];
+            let foul = Foul::new(refusal.kind, refusal.reason.clone());
+            let open = &mut self.open[place];
+            open.fouls.push(foul.clone());
+            let used = open.fouls.len() as u32;
+            let is_rule = matches!(self.rule_players.get(ask.seat), Some(Some(_)));
+            let reaction = if is_rule || used > ask.foul_allowance {
+                open.answer = Some(Answer::Forfeited);
+                Reaction::Forfeited { foul }
+            } else {
+                open.answer = None;
+                self.missing += 1;
+                let fouls_left = ask.foul_allowance - used;
+                Reaction::Refused { foul, fouls_left }
+            };
+            reactions.push((ask.seat, reaction));
+        }
+        Ok(reactions)
+    }
+
+    /// Keeps a recorded refusal of answers that are not put again: their fouls were handed in.
+    pub(crate) fn keep_refusal(&mut self, reply: &OutsideReply) {
+        let recorded = RecordedReply::new(self.turn, reply);
+        self.replies.push(recorded);
+    }
+
+    /// What another process said, as records keep it.
+    pub fn replies(&self) -> &[RecordedReply] {
+        &self.replies
     }
 
     /// Plays turns for as long as rule players answer everything.

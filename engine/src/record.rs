@@ -12,6 +12,7 @@ use crate::event::{Event, check_finite};
 use crate::extent::{self, TooLarge};
 use crate::measures::Measures;
 use crate::moves::Move;
+use crate::outside::{OutsideReply, RecordedReply};
 use crate::play::Play;
 use crate::series::Carried;
 use crate::spec::{SessionId, SessionSpec};
@@ -34,6 +35,9 @@ const SERIES_VERSION: u32 = 3;
 /// The version with parameters and origins; it knows no probabilities of tokens, and nothing that
 /// a configuration adds to requests.
 const PARAMETERS_VERSION: u32 = 4;
+
+/// The version with probabilities; it knows no games that are played elsewhere.
+const PROBABILITIES_VERSION: u32 = 5;
 
 /// What records call the wish to know how likely tokens were.
 const LOGPROBS: &str = "logprobs";
@@ -61,6 +65,9 @@ pub struct Record<M = Move> {
     pub moves: Vec<M>,
     /// Every event, with what was hidden.
     pub events: Vec<Event>,
+    /// What a game that is played elsewhere said, reply by reply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replies: Vec<RecordedReply>,
     /// Every draw of chance; not read back, since they follow from the rest.
     #[serde(skip_deserializing)]
     pub draws: Vec<Draw>,
@@ -208,6 +215,7 @@ impl Record {
             measures: play.measures(),
             moves: play.moves().to_vec(),
             events: play.log().all().to_vec(),
+            replies: play.replies().to_vec(),
             draws: play.chance().draws().to_vec(),
             decisions,
             notes,
@@ -256,8 +264,10 @@ fn version_of(spec: &SessionSpec, decisions: &[RecordedDecision]) -> u32 {
     };
     let mut origins = spec.origins.values();
     let has_additions = origins.any(|origin| !origin.additions.is_empty());
-    if has_additions || decisions.iter().any(has_logprobs) {
+    if spec.outside.is_some() {
         RECORD_VERSION
+    } else if has_additions || decisions.iter().any(has_logprobs) {
+        PROBABILITIES_VERSION
     } else if !spec.origins.is_empty() || decisions.iter().any(says_how) {
         PARAMETERS_VERSION
     } else if spec.luck.place > 0 {
@@ -395,6 +405,18 @@ impl StoredRecord {
         late.map_or(Ok(()), |event| {
             Err(format!("an event of round {} among {most}", event.round))
         })
+    }
+
+    /// What a game that is played elsewhere said, each reply with the turn that it followed.
+    ///
+    /// # Errors
+    /// The record has other events than the replies brought.
+    pub fn said(&self) -> Result<Vec<(u32, OutsideReply)>, String> {
+        if self.spec.outside.is_none() {
+            return Ok(Vec::new());
+        }
+        let (events, measures) = (self.events.clone(), self.measures.clone());
+        RecordedReply::said(self.replies.clone(), events, measures)
     }
 
     /// Reads one line of a record file.

@@ -64,8 +64,9 @@ pub fn import(recorded: &RecordedGame, experiment: &str) -> Result<Record, Vec<S
         return Err(vec!["the record ends before the game does".to_owned()]);
     }
     let played = registry::find(recorded.name).map_err(|error| vec![error.to_string()])?;
-    let defaults =
-        (played.build)(&Settings::new()).map_or_else(|_| Settings::new(), |built| built.params);
+    let defaults = played
+        .build(&Settings::new())
+        .map_or_else(|_| Settings::new(), |built| built.params);
     let spec = recorded.about.spec(Imported {
         experiment,
         id: &recorded.id,
@@ -343,7 +344,7 @@ fn read<T: DeserializeOwned>(line: &str) -> Result<T, RecordedError> {
 
 /// The game of a record, from its parameters.
 fn build(name: &str, params: &Settings) -> Result<Built, RecordedError> {
-    let built = registry::find(name).and_then(|game| (game.build)(params));
+    let built = registry::find(name).and_then(|game| game.build(params));
     built.map_err(impossible)
 }
 

@@ -12,6 +12,7 @@ use crate::ask::{Ask, Foul, Seat};
 use crate::chance::Chance;
 use crate::extent::{Bounds, RECORD, TooLarge};
 use crate::game::{Game, ParameterError};
+use crate::outside::OutsideGame;
 use crate::play::{Play, Reaction};
 use crate::record::{StoredMove, StoredRecord};
 use crate::registry;
@@ -38,6 +39,17 @@ pub fn open(spec: &SessionSpec) -> Result<Play, OpenError> {
 /// # Errors
 /// The same.
 pub fn open_within(most: &Bounds, spec: &SessionSpec) -> Result<Play, OpenError> {
+    start(most, game_of(spec)?, spec)
+}
+
+/// The game of a session.
+///
+/// # Errors
+/// This program has no such game, or other rules, or cannot build it from the spec's parameters.
+pub fn game_of(spec: &SessionSpec) -> Result<Arc<dyn Game>, OpenError> {
+    if let Some(rules) = &spec.outside {
+        return Ok(Arc::new(OutsideGame::of(spec, rules)));
+    }
     let registration = registry::find(&spec.game).map_err(OpenError::Game)?;
     let have = versions::rules(registration.info.rules_version);
     if spec.rules_version != have {
@@ -48,10 +60,8 @@ pub fn open_within(most: &Bounds, spec: &SessionSpec) -> Result<Play, OpenError>
             have,
         });
     }
-    let game = (registration.build)(&spec.params)
-        .map_err(OpenError::Game)?
-        .game;
-    start(most, game, spec)
+    let built = registration.build(&spec.params);
+    Ok(built.map_err(OpenError::Game)?.game)
 }
 
 /// Starts a session of a game that was built already; only the spec's seats and
@@ -145,18 +155,29 @@ fn rule_player_at(
 /// this program asks.
 pub fn play_again(stored: &StoredRecord) -> Result<Play, AgainError> {
     let mut play = open(&stored.spec)?;
-    feed(&mut play, &stored.moves)?;
+    feed(&mut play, stored)?;
     Ok(play)
 }
 
-/// Feeds recorded moves to a play until it ends.
+/// Feeds the moves of a record, and what it was told by another process, to a play until it ends.
 ///
 /// # Errors
-/// The moves are not an answer to what the play asks.
-pub fn feed(play: &mut Play, moves: &[StoredMove]) -> Result<(), AgainError> {
-    let mut moves = moves.iter();
+/// They do not fit what the play asks.
+pub fn feed(play: &mut Play, stored: &StoredRecord) -> Result<(), AgainError> {
+    let said = stored.said().map_err(AgainError::Told)?;
+    let (mut moves, mut said) = (stored.moves.iter(), said.into_iter());
     while !play.is_finished() {
         let turn = play.turn();
+        if play.awaited_reply().is_some() {
+            let missing = || AgainError::Told(format!("the record says nothing after turn {turn}"));
+            let next = said.next().filter(|(after, _)| *after == turn);
+            let (_, reply) = next.ok_or_else(missing)?;
+            match reply.refused.is_empty() {
+                true => play.reply(reply).map(drop).map_err(AgainError::Told)?,
+                false => play.keep_refusal(&reply),
+            }
+            continue;
+        }
         let asks: Vec<Ask> = play.waiting().cloned().collect();
         for ask in asks {
             let wanted = |made: &&StoredMove| made.turn == turn && made.seat == ask.seat;
@@ -180,6 +201,9 @@ pub enum AgainError {
     /// It comes to more than a record may hold.
     #[error("the session is too large for a record")]
     TooLarge(#[from] TooLarge),
+    /// What another process said is not what the game waits for.
+    #[error("what the game was told does not fit: {0}")]
+    Told(String),
     /// An ask is open that the record has no move for.
     #[error("turn {turn}: the record has no move of seat {seat}")]
     Missing {

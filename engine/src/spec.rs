@@ -4,11 +4,15 @@
 //! the same session wherever and however often it is submitted, and a changed
 //! grid re-uses what is done.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::chance::Luck;
+use crate::game::GameInfo;
+use crate::outside::OutsideRules;
+use crate::registry;
 
 pub mod bundle;
 mod canonical;
@@ -29,6 +33,9 @@ pub struct SessionSpec {
     pub luck: Luck,
     /// Registered name of the game.
     pub game: String,
+    /// What is known of a game that is played elsewhere; absent for one of this program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<OutsideRules>,
     /// Version of the game's rules that the spec was made for.
     pub rules_version: u32,
     /// Parameters of the game, complete with defaults.
@@ -175,6 +182,16 @@ impl SessionSpec {
             luck: self.luck.at(place),
             ..self.clone()
         })
+    }
+
+    /// What kind of game it is; none for a game that this program does not know.
+    pub fn info(&self) -> Option<Cow<'static, GameInfo>> {
+        match &self.outside {
+            Some(rules) => Some(Cow::Owned(rules.info(self))),
+            None => registry::find(&self.game)
+                .ok()
+                .map(|game| game.info.clone()),
+        }
     }
 
     /// Whether any seat needs the gateway.

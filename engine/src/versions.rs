@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 /// Newest version of the record's form. Readers accept this and every older one; a record is
 /// written in the oldest that has everything in it, so that records stay the bytes they were.
-pub const RECORD_VERSION: u32 = 5;
+pub const RECORD_VERSION: u32 = 6;
 
 /// By how much versions are raised in this process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

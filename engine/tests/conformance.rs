@@ -83,7 +83,7 @@ fn game_names_are_unique_and_sorted_lookups_work() {
     for game in GAMES {
         let found = agon_engine::registry::find(&game.info.name).expect("registered");
         assert!(
-            std::ptr::eq(found.info, game.info),
+            std::ptr::eq(found, game),
             "{} is registered twice",
             game.info.name
         );
@@ -94,7 +94,7 @@ fn game_names_are_unique_and_sorted_lookups_work() {
 fn no_game_forgives_fouls_without_end() {
     let build = |game: usize, fouls: u64| {
         let fouls = serde_json::Value::from(fouls);
-        (GAMES[game].build)(&[("foul_allowance".to_owned(), fouls)].into())
+        GAMES[game].build(&[("foul_allowance".to_owned(), fouls)].into())
     };
     for (number, game) in GAMES.iter().enumerate() {
         assert!(build(number, 100).is_ok(), "{}", game.info.name);
@@ -129,7 +129,7 @@ proptest! {
 }
 
 /// What a case keeps from some seats, by name.
-fn kept(case: &Case) -> BTreeSet<&'static str> {
+fn kept(case: &Case<'_>) -> BTreeSet<&'static str> {
     let private = case.game.disclosures().into_iter();
     let private = private.filter(|one| one.told != Told::Everybody);
     let names = private.flat_map(|one| {

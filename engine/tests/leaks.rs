@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use agon_engine::conformance::{PROPERTIES, faults};
-use agon_engine::game::{Equilibrium, GameInfo, ParameterError};
+use agon_engine::game::{Blueprint, Equilibrium, GameInfo, ParameterError};
 use agon_engine::registry::{Built, Registration};
-use agon_engine::rule_player::{Made, StrategySettings};
+use agon_engine::rule_player::{Made, StrategyInfo, StrategySettings};
 use agon_engine::spec::Settings;
 use agon_engine::{
     Action, Answer, Ask, Audience, Chance, Disclosure, Event, EventLog, Form, Foul, Game, Measures,
@@ -74,6 +74,10 @@ impl Game for Leaky {
         };
         leaky.tell(log);
         Box::new(leaky)
+    }
+
+    fn strategies(&self) -> Vec<StrategyInfo> {
+        self.inner.strategies()
     }
 
     fn rule_player(&self, strategy: &str, settings: &StrategySettings, seat: Seat) -> Made {
@@ -281,25 +285,33 @@ const LEAKS: &[(&str, Leak)] = &[
     ("english_auction", UNFOUNDED),
 ];
 
-fn build<const AT: usize>(settings: &Settings) -> Result<Built, ParameterError> {
-    let (name, leak) = LEAKS[AT];
-    let Built { game, params } = (registry::find(name)?.build)(settings)?;
-    let game = Arc::new(Leaky { inner: game, leak });
-    Ok(Built { game, params })
+/// The kind of game in which a leak is planted.
+struct Planted<const AT: usize>(&'static Registration);
+
+impl<const AT: usize> Blueprint for Planted<AT> {
+    fn strategies(&self) -> Vec<StrategyInfo> {
+        self.0.strategies()
+    }
+
+    fn build(&self, settings: &Settings) -> Result<Built, ParameterError> {
+        let Built { game, params } = self.0.build(settings)?;
+        let leak = LEAKS[AT].1;
+        let game = Arc::new(Leaky { inner: game, leak });
+        Ok(Built { game, params })
+    }
+
+    fn schema(&self) -> serde_json::Value {
+        self.0.schema()
+    }
 }
 
 /// What a property finds where a leak is planted.
 fn found<const AT: usize>(property: &str) -> Vec<String> {
     let inner = registry::find(LEAKS[AT].0).unwrap();
-    // A test's registration lives as long as the test.
-    let leaky: &'static Registration = Box::leak(Box::new(Registration {
-        info: inner.info,
-        strategies: inner.strategies,
-        build: build::<AT>,
-        schema: inner.schema,
-    }));
+    let info = inner.info.clone().into_owned();
+    let leaky = Registration::new(info, Arc::new(Planted::<AT>(inner)));
     let property = PROPERTIES.iter().find(|known| known.name == property);
-    let found = faults(property.expect("a property of the kit"), leaky);
+    let found = faults(property.expect("a property of the kit"), &leaky);
     found.iter().map(ToString::to_string).collect()
 }
 

@@ -15,7 +15,7 @@ fn guessing(players: usize, foul_allowance: u32) -> Play {
         ("foul_allowance".to_owned(), json!(foul_allowance)),
     ]);
     let registration = registry::find("guess_two_thirds").expect("registered");
-    let game = (registration.build)(&params).expect("good parameters").game;
+    let game = registration.build(&params).expect("good parameters").game;
     let outside = (0..players).map(|_| None).collect();
     Play::start(Arc::clone(&game), Chance::seeded(Luck::new(1, 0)), outside)
 }

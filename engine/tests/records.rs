@@ -27,12 +27,13 @@ fn player(kind: PlayerKind) -> PlayerSpec {
 /// A session of a game with its default parameters and seats of some kinds.
 fn spec(game: &str, seed: u64, kinds: impl Fn(usize) -> PlayerKind) -> SessionSpec {
     let registration = registry::find(game).expect("registered");
-    let built = (registration.build)(&Settings::new()).expect("defaults");
+    let built = registration.build(&Settings::new()).expect("defaults");
     SessionSpec {
         experiment: "records \"quoted\" \u{1f3b2}".to_owned(),
         setting: Settings::from([("axis".to_owned(), json!({"b": 1.5, "a": [null, "x"]}))]),
         luck: Luck::new(seed, 2),
         game: game.to_owned(),
+        outside: None,
         rules_version: registration.info.rules_version,
         seats: (0..built.game.seats())
             .map(|seat| player(kinds(seat)))

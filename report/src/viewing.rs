@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_engine::record::StoredRecord;
-use agon_engine::{PlayerKind, Seat, registry};
+use agon_engine::{PlayerKind, Seat};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -198,8 +198,7 @@ impl Viewing {
     pub fn head(&self) -> Head {
         let record = &*self.record;
         let spec = &record.spec;
-        let about = registry::find(&spec.game).ok();
-        let about = about.map(|found| as_sentence(&found.info.summary));
+        let about = spec.info().map(|info| as_sentence(&info.summary));
         let teller = self.teller(None);
         let mut notes = Vec::new();
         if self.found.is_none() {
@@ -337,10 +336,8 @@ fn neighbours(record: &StoredRecord) -> Vec<Neighbours> {
 /// With a capital and a full stop.
 fn as_sentence(text: &str) -> String {
     let mut letters = text.chars();
-    let first = letters
-        .next()
-        .map(|letter| letter.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+    let first = letters.next().map(|letter| letter.to_uppercase());
+    first.map_or_else(String::new, |first| format!("{first}{}.", letters.as_str()))
 }
 
 /// Settings and parameters in words.

@@ -16,7 +16,7 @@ use serde_json::json;
 /// A session of equilibrium players, with parts of its setting as given.
 fn line(game: &str, repeat: u32, setting: serde_json::Value) -> String {
     let registration = registry::find(game).unwrap();
-    let built = (registration.build)(&Settings::new()).unwrap();
+    let built = registration.build(&Settings::new()).unwrap();
     let player = PlayerSpec {
         name: "subject".to_owned(),
         kind: PlayerKind::Rule,
@@ -27,6 +27,7 @@ fn line(game: &str, repeat: u32, setting: serde_json::Value) -> String {
         setting: serde_json::from_value(setting).unwrap(),
         luck: Luck::new(3, repeat),
         game: game.to_owned(),
+        outside: None,
         rules_version: registration.info.rules_version,
         seats: vec![player; built.game.seats()],
         params: built.params,

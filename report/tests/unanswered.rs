@@ -56,7 +56,7 @@ fn answer(ask: &Ask) -> Action {
 /// `forfeits` says so of the number of its ask, and all others by rules.
 fn line(game: &str, silent: usize, repeat: u32, forfeits: impl Fn(usize) -> bool) -> String {
     let registration = registry::find(game).unwrap();
-    let built = (registration.build)(&Settings::new()).unwrap();
+    let built = registration.build(&Settings::new()).unwrap();
     let rule = player(RULE, PlayerKind::Rule, json!({ "strategy": "random" }));
     let mut seats = vec![rule; built.game.seats()];
     let model = player(SILENT, PlayerKind::Model, json!({ "model": "m" }));
@@ -66,6 +66,7 @@ fn line(game: &str, silent: usize, repeat: u32, forfeits: impl Fn(usize) -> bool
         setting: serde_json::from_value(json!({ "label": "one" })).unwrap(),
         luck: Luck::new(3, repeat),
         game: game.to_owned(),
+        outside: None,
         rules_version: registration.info.rules_version,
         seats,
         params: built.params,
@@ -172,7 +173,10 @@ fn is_measure(heading: &str) -> bool {
 #[test]
 fn a_model_that_never_answers_has_no_score_and_no_payoff_in_any_game() {
     for game in games() {
-        let seats = (registry::find(game).unwrap().build)(&Settings::new()).unwrap();
+        let seats = registry::find(game)
+            .unwrap()
+            .build(&Settings::new())
+            .unwrap();
         for silent in [1, seats.game.seats()] {
             let line = line(game, silent, 0, |_| true);
             let printed = printed(std::slice::from_ref(&line));
@@ -241,7 +245,10 @@ fn of_player(list: &Value) -> impl Iterator<Item = &Value> {
 #[test]
 fn a_model_that_forfeits_now_and_then_is_marked_with_its_share_in_every_game() {
     for game in games() {
-        let seats = (registry::find(game).unwrap().build)(&Settings::new()).unwrap();
+        let seats = registry::find(game)
+            .unwrap()
+            .build(&Settings::new())
+            .unwrap();
         // The first of its asks, and every third after it.
         let line = line(game, seats.game.seats(), 0, |ask| ask % 3 == 2);
         let session = Session::from_line(line.as_bytes()).unwrap();

@@ -131,6 +131,7 @@ async fn worker_that_is_cut_off_stops_its_calls_while_a_coordinator_says_nothing
         worker_id: "w".to_owned(),
         incarnation: 1,
         places: 1,
+        games: Default::default(),
     };
     let coordinators = vec![transport::into_service(coordinator)];
     let to_gateway = transport::over(channel(&gateway.url()).unwrap());

@@ -110,6 +110,7 @@ fn spec(game: &str, params: Settings, luck: Luck, seats: Vec<PlayerSpec>) -> Ses
         setting: Settings::new(),
         luck,
         game: game.to_owned(),
+        outside: None,
         rules_version: registration.info.rules_version,
         params,
         seats,
@@ -140,9 +141,9 @@ fn as_read(record: &Record) -> Value {
 /// models and a rule player, with fouls, forfeits, decisions and notes.
 fn rich_record() -> Value {
     let params = settings(json!({ "players": 3, "rounds": 2 }));
-    let built = (registry::find("sealed_bid_auction")
+    let built = registry::find("sealed_bid_auction")
         .expect("registered")
-        .build)(&params);
+        .build(&params);
     let model = || {
         let with = json!({ "model": "agon-sim", "temperature": 0.5 });
         player("subject", PlayerKind::Model, with)

@@ -6,9 +6,10 @@ use agon_engine::record::FIRST_VERSION;
 use agon_engine::{registry, versions};
 use agon_proto::capabilities::{RECORDS, rules_of};
 use agon_proto::v1::Capability;
+use agon_referee::Games;
 
 /// The versions, by the names that coordinators use.
-pub fn capabilities() -> Vec<Capability> {
+pub fn capabilities(games: &Games) -> Vec<Capability> {
     let rules = registry::GAMES.iter().map(|game| Capability {
         name: rules_of(&game.info.name),
         versions: vec![versions::rules(game.info.rules_version).to_string()],
@@ -20,5 +21,9 @@ pub fn capabilities() -> Vec<Capability> {
         name: RECORDS.to_owned(),
         versions: known.map(|version| version.to_string()).collect(),
     };
-    rules.chain([records]).collect()
+    let elsewhere = games.descriptions().map(|game| Capability {
+        name: rules_of(&game.name),
+        versions: vec![game.rules_version.to_string()],
+    });
+    rules.chain(elsewhere).chain([records]).collect()
 }

@@ -9,6 +9,7 @@ use agon_agents::{Mind, Thought};
 use agon_engine::extent::Bounds;
 use agon_engine::record::StoredRecord;
 use agon_engine::{RecordedDecision, Seat};
+use agon_referee::Games;
 use agon_service_kit::tasks::Tasks;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -16,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::mind::{Journal, RecordedMind, Witness};
 use crate::session::{self, SessionPlan};
 use crate::setup::Library;
+use crate::verify;
 
 /// A recorded decision with the call that it answered.
 #[derive(Debug, Clone)]
@@ -37,6 +39,8 @@ pub async fn remake(
     most: &Bounds,
     library: Library,
 ) -> Vec<Remade> {
+    // What it cannot say, nobody is asked after.
+    let referee = verify::referee(&stored, &Games::default()).unwrap_or_default();
     let keyed = stored.decisions.into_iter();
     let decisions: BTreeMap<(Seat, u32), RecordedDecision> = keyed
         .map(|decision| ((decision.seat, decision.index), decision))
@@ -57,6 +61,7 @@ pub async fn remake(
         carried: stored.carried,
         library,
         minds: Box::new(minds),
+        referee,
         most: *most,
         given_up: CancellationToken::new(),
     };

@@ -11,6 +11,8 @@ mod tests;
 
 pub use actor::SupervisorActor;
 
+use agon_referee::Games;
+
 /// How a worker runs.
 #[derive(Debug, Clone)]
 pub struct WorkerOptions {
@@ -20,4 +22,6 @@ pub struct WorkerOptions {
     pub incarnation: u64,
     /// How many sessions it plays at the same time.
     pub places: usize,
+    /// Games that are played elsewhere.
+    pub games: Games,
 }

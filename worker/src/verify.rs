@@ -9,6 +9,7 @@ use agon_agents::Mind;
 use agon_engine::Seat;
 use agon_engine::extent::{Extent, TooLarge};
 use agon_engine::record::{RecordError, StoredRecord};
+use agon_referee::{Games, RecordedReferee, Referee, RemoteReferee};
 use agon_service_kit::tasks::Tasks;
 use tokio_util::sync::CancellationToken;
 
@@ -59,11 +60,17 @@ pub enum VerifyError {
     },
 }
 
-/// Plays one record line again.
+/// Plays one record line again. What a game that is played elsewhere says is asked of its process,
+/// if `games` has it, and else read from the record.
 ///
 /// # Errors
 /// The line is unreadable, cannot be played, or comes out differently.
-pub async fn verify(tasks: &Tasks, line: &str, library: Library) -> Result<(), VerifyError> {
+pub async fn verify(
+    tasks: &Tasks,
+    line: &str,
+    library: Library,
+    games: &Games,
+) -> Result<(), VerifyError> {
     let stored = StoredRecord::from_line(line).map_err(VerifyError::Unreadable)?;
     let session = stored.session.to_string();
     if stored.spec.is_imported() {
@@ -74,6 +81,10 @@ pub async fn verify(tasks: &Tasks, line: &str, library: Library) -> Result<(), V
         let reason = "it was played with other templates; name them with --templates".to_owned();
         return Err(VerifyError::NotPlayable { session, reason });
     }
+    let referee = referee(&stored, games).map_err(|reason| VerifyError::NotPlayable {
+        session: session.clone(),
+        reason,
+    })?;
     let keyed = stored.decisions.into_iter();
     let decisions: BTreeMap<_, _> = keyed
         .map(|decision| ((decision.seat, decision.index), decision))
@@ -93,6 +104,7 @@ pub async fn verify(tasks: &Tasks, line: &str, library: Library) -> Result<(), V
         carried: stored.carried,
         library,
         minds: Box::new(minds),
+        referee,
         // All that the play produces stands in the line.
         most: Extent::of_json(line.as_bytes()),
         given_up: CancellationToken::new(),
@@ -120,6 +132,21 @@ pub async fn verify(tasks: &Tasks, line: &str, library: Library) -> Result<(), V
             played: around(&played, at),
         }),
     }
+}
+
+/// Who rules when a record is played again.
+pub(crate) fn referee(
+    stored: &StoredRecord,
+    games: &Games,
+) -> Result<Option<Box<dyn Referee>>, String> {
+    let spec = &stored.spec;
+    if spec.outside.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(match games.get(&spec.game) {
+        Some(client) => Box::new(RemoteReferee::new(client.clone(), spec)),
+        None => Box::new(RecordedReferee::of(stored)?),
+    }))
 }
 
 fn first_difference(left: &[u8], right: &[u8]) -> Option<usize> {

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use agon_engine::view::SeenEvent;
-use agon_engine::{Action, Ask, Seat};
+use agon_engine::{Action, Ask, GameInfo, Seat};
 use async_trait::async_trait;
 use minijinja::context;
 use serde_json::Value;
@@ -24,7 +24,6 @@ use crate::library::PromptLibrary;
 use crate::memory::Later;
 use crate::mind::{Mind, MindError, Reply, Thought};
 use crate::notes::Prediction;
-use crate::rivals::facts_of;
 use crate::settings::{PlayerSettings, WhenFull, whole};
 use crate::turn::{self, Converses};
 
@@ -108,7 +107,7 @@ struct KLevel {
 #[derive(Debug)]
 struct Imagination {
     settings: PlayerSettings,
-    game: String,
+    game: GameInfo,
     library: PromptLibrary,
 }
 
@@ -160,7 +159,7 @@ impl KLevel {
                     when_full: WhenFull::Forget,
                     ..seating.settings.clone()
                 },
-                game: seating.game.to_owned(),
+                game: seating.game.clone(),
                 library: seating.library.clone(),
             },
             advice: None,
@@ -176,7 +175,7 @@ impl KLevel {
         let seats = self.dialogue.rivals().others().into_iter();
         let rivals = seats.map(|seat| {
             let dialogue = Dialogue::new(&of.settings, &of.game, seat, of.library.clone());
-            Rival::new(self.seat, seat, facts_of(&of.game), dialogue)
+            Rival::new(self.seat, seat, of.game.facts.clone(), dialogue)
         });
         self.rivals = rivals.collect();
     }

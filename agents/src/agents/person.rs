@@ -75,7 +75,7 @@ impl Person {
         let preface = buyer::words(&World::of(&settings.own)?, seating.seat);
         let seen = seating.session.map(|session| {
             let seats = session.seats.len();
-            Arc::new(SeatView::new(seating.game, seating.seat, seats))
+            Arc::new(SeatView::new(&seating.game.name, seating.seat, seats))
         });
         Ok(Self {
             dialogue: typed.dialogue().with_preface(preface),

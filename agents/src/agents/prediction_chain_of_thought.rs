@@ -4,7 +4,7 @@
 //! Source: a baseline of K-Level Reasoning, arXiv 2402.01521, section 3.2.
 
 use agon_engine::game::Timing;
-use agon_engine::{Ask, Form, Seat, registry};
+use agon_engine::{Ask, Form, Seat};
 use async_trait::async_trait;
 
 use crate::agent::Answer;
@@ -39,10 +39,9 @@ struct PredictionChainOfThought {
 
 impl PredictionChainOfThought {
     fn new(seating: &Seating<'_>) -> Self {
-        let game = registry::find(seating.game);
         Self {
             dialogue: seating.dialogue(),
-            is_simultaneous: game.is_ok_and(|game| game.info.timing == Timing::Simultaneous),
+            is_simultaneous: seating.game.timing == Timing::Simultaneous,
         }
     }
 

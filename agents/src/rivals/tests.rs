@@ -1,6 +1,8 @@
 //! Who is in play, by the events that a seat has seen.
 //! Events are made here; no game is played.
 
+use agon_engine::registry;
+
 use super::*;
 
 fn event(kind: &str, facts: Vec<(&str, Value)>) -> SeenEvent {
@@ -18,7 +20,7 @@ fn event(kind: &str, facts: Vec<(&str, Value)>) -> SeenEvent {
 
 #[test]
 fn rivals_are_those_who_are_in_play_besides_the_seat() {
-    let mut rivals = Rivals::new("water_allocation", 2);
+    let mut rivals = Rivals::new(facts_of("water_allocation"), 2);
     assert!(rivals.others().is_empty());
     rivals.see(&event("briefing", vec![("players", 4usize.into())]));
     assert_eq!(rivals.others(), [0, 1, 3]);
@@ -40,8 +42,12 @@ fn rivals_are_those_who_are_in_play_besides_the_seat() {
     // Whoever is in play, is so by the fact that the game names for it.
     rivals.see(&event("proposal", vec![("order", vec![3usize, 2].into())]));
     assert_eq!(rivals.living(), [0, 2, 3]);
-    let mut pirates = Rivals::new("pirate", 2);
+    let mut pirates = Rivals::new(facts_of("pirate"), 2);
     // A rank is no order of seats.
     pirates.see(&event("proposal", vec![("order", vec![3usize, 2].into())]));
     assert_eq!((pirates.living(), pirates.others()), (&[2, 3][..], vec![3]));
+}
+
+fn facts_of(game: &str) -> FactNames {
+    registry::find(game).unwrap().info.facts.clone()
 }

@@ -41,14 +41,12 @@ fn what_does_not_exist_is_answered_with_what_does() {
         message.ends_with("expected one of: v1, v2, v3, v4, v5"),
         "{message}"
     );
-    let message = check(json!({ "model": "m" }), "shared").unwrap_err();
+    // A game that is not in this program is told in the words for all such games; agents with
+    // words of their own have none for it.
+    assert_eq!(check(json!({ "model": "m" }), "chess"), Ok(()));
+    let message = check(json!({ "model": "m", "agent": "harbor" }), "chess").unwrap_err();
     assert!(
-        message.contains("no prompts for the game \"shared\""),
-        "{message}"
-    );
-    let message = check(json!({ "model": "m" }), "chess").unwrap_err();
-    assert!(
-        message.contains("no prompts for the game \"chess\""),
+        message.contains("no prompts for the game \"chess\" with the agent \"harbor\""),
         "{message}"
     );
 }

@@ -35,7 +35,7 @@ pub struct Step {
 /// Plays a game; every `forfeit`-th ask is forfeited, none for 0.
 pub fn play(name: &str, params: &Settings, seed: u64, forfeit: usize) -> Game {
     let registration = registry::find(name).unwrap();
-    let built = (registration.build)(params).unwrap();
+    let built = registration.build(params).unwrap();
     let seats = built.game.seats();
     let chance = Chance::seeded(Luck::new(seed, 0));
     let mut luck = chance.for_rule_player(0);
@@ -122,6 +122,7 @@ impl Game {
             setting: Settings::new(),
             luck: Luck::new(1, 0),
             game: self.name.to_owned(),
+            outside: None,
             rules_version: 1,
             params: self.params.clone(),
             seats: vec![player.clone(); self.seats],

@@ -45,22 +45,22 @@ fn list() {
 }
 
 fn describe(game: &Registration) -> Result<(), Failure> {
-    let info = game.info;
-    let built = (game.build)(&Default::default()).map_err(Failure::input)?;
+    let info = &game.info;
+    let built = game.build(&Default::default()).map_err(Failure::input)?;
     let (fewest, most) = info.seats;
     output::print(&format!(
         "{} ({})\n{}\nSource: {}\nSeats: {fewest} to {most}\n",
         info.title, info.name, info.summary, info.source
     ));
     let mut params = Columns::new(["parameter", "default", "meaning"]);
-    let schema = (game.schema)();
+    let schema = game.schema();
     for (name, default) in &built.params {
         let meaning = meaning(&schema, name);
         params.row([name.clone(), shown(default), meaning]);
     }
     output::print(&params.to_string());
     let mut strategies = Columns::new(["strategy", "what it does"]);
-    for strategy in (game.strategies)() {
+    for strategy in game.strategies() {
         strategies.row([strategy.name.to_owned(), strategy.summary.to_owned()]);
     }
     output::print(&format!("\n{strategies}"));

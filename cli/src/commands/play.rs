@@ -21,6 +21,7 @@ use crate::keeping::Keeping;
 use crate::lines;
 use crate::model_config::ModelArguments;
 use crate::output;
+use crate::outside::GameArguments;
 use crate::pausing;
 use crate::playing::seating::{self, Chair, Limit, Seated};
 use crate::playing::sitting::{Ended, Sitting};
@@ -94,6 +95,8 @@ pub struct Play {
     models: ModelArguments,
     #[command(flatten)]
     store: StoreArguments,
+    #[command(flatten)]
+    games: GameArguments,
 }
 
 /// How the person's time ended.
@@ -122,6 +125,7 @@ pub fn run(arguments: &Play, log: &LogArguments) -> Result<(), Failure> {
         templates: arguments.templates.clone(),
         records: None,
         judged: 0,
+        games: arguments.games.clone(),
     };
     let chair = Chair {
         seat: arguments.seat,
@@ -158,6 +162,7 @@ async fn play(arguments: &Play, seated: &Seated, folder: RunFolder) -> Result<()
         experiment: checked.document.name.clone(),
         workers: 1,
         places: 1,
+        games: arguments.games.clone(),
     };
     let cluster = Cluster::start(&options, config, &others).await?;
     let mut keeping = Keeping::begin(folder, checked, arguments.store.state())?;

@@ -28,6 +28,7 @@ use crate::failure::Failure;
 use crate::handing_in::hand_in;
 use crate::model_config::SIMULATED;
 use crate::output::{self, Columns};
+use crate::outside::GameArguments;
 use crate::results;
 use crate::role::{LogArguments, runtime};
 use crate::sent::{Choice, Prompts as Decisions};
@@ -91,7 +92,9 @@ pub fn run(arguments: &Prompts, log: &LogArguments) -> Result<(), Failure> {
     for (path, text) in &built_in {
         output::print(&format!("##### {path}\n{}\n", text.trim_end()));
     }
-    let built = (registration.build)(&Settings::new()).map_err(Failure::input)?;
+    let built = registration
+        .build(&Settings::new())
+        .map_err(Failure::input)?;
     let others = built.game.seats().saturating_sub(1);
     let rounds = built.params.contains_key("rounds");
     let example = example(arguments, game, others, rounds);
@@ -207,6 +210,7 @@ async fn play(checked: &CheckedExperiment) -> Result<String, Failure> {
         experiment: EXAMPLE.to_owned(),
         workers: 1,
         places: 1,
+        games: GameArguments::default(),
     };
     let config = GatewayConfig::default();
     let cluster = Cluster::start(&options, config, &checked.models).await?;

@@ -222,6 +222,7 @@ async fn in_process(
         experiment: checked.document.name.clone(),
         workers: usize::from(arguments.workers.unwrap_or(WORKERS)),
         places: arguments.places.unwrap_or(PLACES) as usize,
+        games: arguments.experiment.games.clone(),
     };
     let cluster = Cluster::start(&options, config, &checked.models).await?;
     let listed = [

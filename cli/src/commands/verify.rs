@@ -14,6 +14,7 @@ use agon_coordinator::experiment::{ExperimentDocument, expand};
 use agon_engine::record::StoredRecord;
 use agon_engine::{Carried, SessionSpec};
 use agon_outlets::InLine as _;
+use agon_referee::Games;
 use agon_report::grouped;
 use agon_service_kit::files::read_whole;
 use agon_service_kit::tasks::{Tasks, with_causes};
@@ -22,6 +23,7 @@ use agon_worker::verify::{VerifyError, verify};
 use crate::failure::Failure;
 use crate::lines::{self, Line, LineError};
 use crate::output;
+use crate::outside::GameArguments;
 use crate::role::{DataArguments, LogArguments, runtime};
 use crate::run_folder::records::{self, below};
 use crate::run_folder::{DOCUMENT, RECORDS, digest_of, history};
@@ -52,6 +54,8 @@ pub struct Verify {
     /// [default: the copy in the run's folder]
     #[arg(long, value_name = "DIR")]
     templates: Option<PathBuf>,
+    #[command(flatten)]
+    games: GameArguments,
 }
 
 /// Verifies every record.
@@ -75,6 +79,7 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
     runtime()?.block_on(async {
         let guard = log.start("verify", true)?;
         let tasks = Tasks::new();
+        let games = arguments.games.connect().await?;
         let (mut verified, mut imported) = (0u64, 0u64);
         let (mut different, mut unreadable) = (0u64, 0u64);
         let mut roll = Roll::read(&records)?;
@@ -90,7 +95,7 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
             let outcome = match line {
                 Ok(line) => {
                     roll.call(&line.text);
-                    verify_line(&tasks, &line, &library).await
+                    verify_line(&tasks, &line, &library, &games).await
                 }
                 Err(error) => Err((error, true)),
             };
@@ -282,8 +287,9 @@ async fn verify_line(
     tasks: &Tasks,
     line: &Line,
     library: &Arc<PromptLibrary>,
+    games: &Games,
 ) -> Result<Verified, (LineError, bool)> {
-    match verify(tasks, &line.text, Arc::clone(library)).await {
+    match verify(tasks, &line.text, Arc::clone(library), games).await {
         Ok(()) => Ok(Verified::Played),
         Err(VerifyError::Imported(_)) => Ok(Verified::Imported),
         Err(error) => {
@@ -362,7 +368,8 @@ fn verify_session(arguments: &Verify, log: &LogArguments) -> Result<(), Failure>
         let found = sessions.the_one(&arguments.named)?;
         let file = found.file.as_deref().unwrap_or(Path::new(""));
         let library = templates::played_with(arguments.templates.as_deref(), file)?;
-        let verified = verify(&Tasks::new(), &found.line, Arc::new(library)).await;
+        let games = arguments.games.connect().await?;
+        let verified = verify(&Tasks::new(), &found.line, Arc::new(library), &games).await;
         guard.shutdown().await;
         verified.map_err(|error| Failure::BadNews(with_causes(&error).in_line().to_string()))?;
         output::print("1 of 1 records verified");

@@ -7,6 +7,7 @@ use agon_worker::{Transport, WorkerOptions};
 
 use crate::connecting::{channel_to, over, transport_to};
 use crate::failure::Failure;
+use crate::outside::GameArguments;
 use crate::role::{LogArguments, MetricsArguments, OnSignals, run_service};
 
 /// Sessions whose calls share a connection to the gateway: it takes 16,384 calls at a time over one,
@@ -48,6 +49,8 @@ pub struct Worker {
     )]
     id: Option<String>,
     #[command(flatten)]
+    games: GameArguments,
+    #[command(flatten)]
     metrics: MetricsArguments,
 }
 
@@ -67,6 +70,7 @@ pub fn run(arguments: &Worker, log: &LogArguments) -> Result<(), Failure> {
             worker_id: arguments.id.clone().unwrap_or_else(default_id),
             incarnation: incarnation(),
             places: arguments.places as usize,
+            games: arguments.games.connect().await?,
         };
         agon_worker::start(&tasks, coordinators, over(gateways), &options);
         crate::output::print(&format!("agon worker {} started", options.worker_id));

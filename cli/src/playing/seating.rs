@@ -10,8 +10,9 @@ use agon_agents::models_of;
 use agon_coordinator::experiment::{
     Cell, ExperimentDocument, GameDefinition, ReportDefinition, expand,
 };
+use agon_engine::session::game_of;
 use agon_engine::spec::Settings;
-use agon_engine::{PlayerKind, PlayerSpec, Seat, SessionSpec, registry};
+use agon_engine::{PlayerKind, PlayerSpec, Seat, SessionSpec};
 use agon_proto::v1::ModelOrigin;
 use serde_json::{Map, Value, json};
 
@@ -216,9 +217,8 @@ fn check_stand_in(
     let Some(stand_in) = chair.stand_in else {
         return Ok(());
     };
-    let registration = registry::find(&spec.game).map_err(Failure::input)?;
-    let built = (registration.build)(&spec.params).map_err(Failure::input)?;
-    let made = built.game.rule_player(stand_in, &Map::new(), chair.seat);
+    let game = game_of(spec).map_err(Failure::input)?;
+    let made = game.rule_player(stand_in, &Map::new(), chair.seat);
     made.map_err(|error| Failure::BadInput(format!("--stand-in: {error}")))?;
     if seated.settings.contains_key(DEADLINE) {
         return Ok(());

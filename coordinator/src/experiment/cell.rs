@@ -4,6 +4,7 @@
 //! else at the game's or player's own table.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
 use agon_engine::extent::RECORD;
@@ -32,11 +33,28 @@ const PLAYERS: &str = "players";
 /// Every game as it is without parameters; a grid has many cells and few games.
 static DEFAULTS: LazyLock<BTreeMap<&str, Built>> = LazyLock::new(|| {
     let built = registry::GAMES.iter().filter_map(|game| {
-        let built = (game.build)(&Settings::new()).ok()?;
+        let built = game.build(&Settings::new()).ok()?;
         Some((&*game.info.name, built))
     });
     built.collect()
 });
+
+/// A game that a cell names.
+enum Found {
+    BuiltIn(&'static Registration),
+    Outside(Registration),
+}
+
+impl Deref for Found {
+    type Target = Registration;
+
+    fn deref(&self) -> &Registration {
+        match self {
+            Self::BuiltIn(registration) => registration,
+            Self::Outside(registration) => registration,
+        }
+    }
+}
 
 /// A checked cell.
 pub struct Cell {
@@ -189,8 +207,17 @@ impl Checking<'_> {
 
     fn cell(&mut self, mut tree: Value) -> Option<Cell> {
         let root = TreePath::root();
-        let registration = self.registration(tree.get("game"))?;
-        let defaults = DEFAULTS.get(&*registration.info.name)?;
+        let found = self.registration(tree.get("game"))?;
+        let registration = &*found;
+        let own_defaults;
+        let defaults = match DEFAULTS.get(&*registration.info.name) {
+            Some(defaults) => defaults,
+            None => {
+                // Of a sound description the defaults make a game.
+                own_defaults = registration.build(&Settings::new()).ok()?;
+                &own_defaults
+            }
+        };
         let params_bytes = tree.get("params").map_or(0, bytes_of);
         if params_bytes > MOST_SPEC_BYTES {
             self.too_large(&root.key("params"), "the parameters", params_bytes);
@@ -233,12 +260,18 @@ impl Checking<'_> {
             keys.filter_map(|key| document.prompts.get(&key)).collect();
         let versions = told.iter().map(|told| told.version.as_str()).collect();
         let replaced = told.iter().any(|told| told.replaced);
+        let outside = document.outside.get(&*registration.info.name);
+        let outside = outside.map(|game| game.rules(&built.params));
         let spec = SessionSpec {
             experiment: document.name.clone(),
             setting: self.setting(),
             luck: Luck::new(seed, 0),
             game: registration.info.name.to_string(),
-            rules_version: versions::rules(registration.info.rules_version),
+            rules_version: match &outside {
+                Some(_) => registration.info.rules_version,
+                None => versions::rules(registration.info.rules_version),
+            },
+            outside,
             params: built.params,
             prompts_version: joint_version(&versions),
             prompt_bundle: document.prompt_bundle.clone().filter(|_| replaced),
@@ -293,14 +326,25 @@ impl Checking<'_> {
         label.into_iter().chain(axes).collect()
     }
 
-    fn registration(&mut self, game: Option<&Value>) -> Option<&'static Registration> {
-        let known = || registry::GAMES.iter().map(|game| &*game.info.name);
+    fn registration(&mut self, game: Option<&Value>) -> Option<Found> {
+        let document = self.document;
+        let known = || {
+            let built_in = registry::GAMES.iter().map(|game| &*game.info.name);
+            built_in.chain(document.outside.keys().map(String::as_str))
+        };
         let at = TreePath::root().key("game");
         match game {
             Some(Value::String(name)) => {
-                let found = registry::find(name).ok();
+                let outside = document.outside.get(name);
+                let outside = outside.map(|game| Found::Outside(game.registration()));
+                let found = outside.or_else(|| registry::find(name).ok().map(Found::BuiltIn));
                 if found.is_none() {
-                    self.fault(&at, format!("no game \"{name}\"{}", among(name, known())));
+                    let message = format!(
+                        "no game \"{name}\"{}. If it is played elsewhere, say where with --game-at \
+                         {name}=URL",
+                        among(name, known())
+                    );
+                    self.fault(&at, message);
                 }
                 found
             }
@@ -377,7 +421,7 @@ impl Checking<'_> {
     ) -> Option<Built> {
         let mut wrong_types = 0;
         loop {
-            let error = match (registration.build)(&params) {
+            let error = match registration.build(&params) {
                 Ok(built) => return (wrong_types == 0).then_some(built),
                 Err(error) => error,
             };
@@ -419,7 +463,8 @@ impl Checking<'_> {
     /// What can be said about strategies while the game itself cannot be built.
     fn strategy_names(&mut self, registration: &Registration, seats: &[PlayerSpec]) {
         let known = || {
-            (registration.strategies)()
+            registration
+                .strategies()
                 .into_iter()
                 .map(|entry| entry.name)
         };

@@ -5,8 +5,10 @@
 //! [`super::cell`]. The command line makes documents, the coordinator reads them again.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use agon_engine::extent::Extent;
+use agon_engine::outside::Description;
 use agon_engine::spec::{Origin, Settings};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -112,6 +114,10 @@ pub struct ExperimentDocument {
     /// command line.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub prompts: BTreeMap<String, PromptsOfPlayer>,
+    /// The games that are played elsewhere, as their processes describe them, by name; set by the
+    /// command line.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub outside: BTreeMap<String, Arc<Description>>,
     /// Digest of the replaced templates; set by the command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_bundle: Option<String>,

@@ -246,7 +246,7 @@ fn set_parameter(
         let name = name.get(&source.tree).and_then(Value::as_str);
         let built = name
             .and_then(|name| registry::find(name).ok())
-            .map(|game| (game.build)(&Settings::new()));
+            .map(|game| game.build(&Settings::new()));
         match built {
             Some(Ok(built)) if !built.params.contains_key(parameter) => {
                 known.extend(built.params.into_keys());

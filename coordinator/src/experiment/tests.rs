@@ -349,7 +349,7 @@ fn every_game_takes_a_file_without_parameters_and_refuses_unknown_ones() {
         let sessions =
             sessions_of(&check(&text).unwrap_or_else(|errors| panic!("{errors}"))).unwrap();
         assert_eq!(sessions.len(), 1);
-        let built = (registration.build)(&sessions[0].spec.params).unwrap();
+        let built = registration.build(&sessions[0].spec.params).unwrap();
         assert_eq!(built.game.seats(), sessions[0].spec.seats.len());
         assert_eq!(
             built.params, sessions[0].spec.params,

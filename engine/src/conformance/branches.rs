@@ -27,7 +27,7 @@ struct Position {
 }
 
 impl Position {
-    fn start(case: &Case) -> Self {
+    fn start(case: &Case<'_>) -> Self {
         let mut chance = Chance::seeded(case.luck);
         let mut log = EventLog::default();
         let state = case.game.start(&mut chance, &mut log);
@@ -63,7 +63,7 @@ impl Position {
 }
 
 /// Plays a clone of every position on, once otherwise and once alike.
-pub(super) fn clones_play_on_alike(case: &Case) -> Result<(), String> {
+pub(super) fn clones_play_on_alike(case: &Case<'_>) -> Result<(), String> {
     each_turn(case, |position, answers, luck| {
         let before = position.clone();
         let mut otherwise = position.clone();
@@ -80,7 +80,7 @@ pub(super) fn clones_play_on_alike(case: &Case) -> Result<(), String> {
 }
 
 /// Compares the listed answers with the checks and with random ones.
-pub(super) fn listed_answers_are_the_legal_ones(case: &Case) -> Result<(), String> {
+pub(super) fn listed_answers_are_the_legal_ones(case: &Case<'_>) -> Result<(), String> {
     each_turn(case, |position, answers, _| {
         for (ask, answer) in position.state.asks().iter().zip(answers) {
             let Some(listed) = position.state.answers(ask, MOST) else {
@@ -100,7 +100,7 @@ pub(super) fn listed_answers_are_the_legal_ones(case: &Case) -> Result<(), Strin
 }
 
 /// Compares the listed outcomes of each step with what a seed draws.
-pub(super) fn listed_outcomes_are_what_can_be_drawn(case: &Case) -> Result<(), String> {
+pub(super) fn listed_outcomes_are_what_can_be_drawn(case: &Case<'_>) -> Result<(), String> {
     let start = |chance: &mut Chance| {
         case.game.start(chance, &mut EventLog::default());
         chance.draws().to_vec()
@@ -136,7 +136,7 @@ fn compare(step: impl FnMut(&mut Chance) -> Vec<Draw>, seeded: &[Draw]) -> Resul
 
 /// Looks at the first turns of a random course.
 fn each_turn(
-    case: &Case,
+    case: &Case<'_>,
     look: impl Fn(&Position, &[Answer], &mut Generator) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut position = Position::start(case);

@@ -40,7 +40,7 @@ impl Course {
     ///
     /// # Errors
     /// The game does not come to its end, or refuses a legal answer.
-    pub fn of(case: &Case, answers: u64) -> Result<Self, String> {
+    pub fn of(case: &Case<'_>, answers: u64) -> Result<Self, String> {
         let manners = Manners {
             fouls: 0,
             forfeits: 4,

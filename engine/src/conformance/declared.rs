@@ -12,7 +12,7 @@ use crate::disclosure::{Disclosure, Told};
 
 /// Looks for what is declared by nobody, or twice, or without a rule, and for declarations
 /// that do not fit the game.
-pub(super) fn everything_is_declared(case: &Case) -> Result<(), String> {
+pub(super) fn everything_is_declared(case: &Case<'_>) -> Result<(), String> {
     let disclosures = case.game.disclosures();
     let info = case.game.info();
     ensure!(
@@ -42,7 +42,7 @@ pub(super) fn everything_is_declared(case: &Case) -> Result<(), String> {
         .flat_map(|one| one.parameters)
         .copied()
         .collect();
-    let schema = (case.registration.schema)();
+    let schema = case.registration.schema();
     let mut paths = Vec::new();
     let properties = schema["properties"].as_object().into_iter().flatten();
     for (name, node) in properties {

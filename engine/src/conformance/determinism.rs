@@ -18,7 +18,7 @@ const CLUMSY: Manners = Manners {
 };
 
 /// Plays the same answers in several orders.
-pub(super) fn same_answers_same_bytes(case: &Case) -> Result<(), String> {
+pub(super) fn same_answers_same_bytes(case: &Case<'_>) -> Result<(), String> {
     let forward = |_: u32, _: &mut Vec<Ask>| {};
     let backward = |_: u32, asks: &mut Vec<Ask>| asks.reverse();
     let rotated = |turn: u32, asks: &mut Vec<Ask>| {
@@ -37,24 +37,24 @@ pub(super) fn same_answers_same_bytes(case: &Case) -> Result<(), String> {
     Ok(())
 }
 
-fn played(case: &Case, arrange: impl Fn(u32, &mut Vec<Ask>)) -> Result<String, String> {
+fn played(case: &Case<'_>, arrange: impl Fn(u32, &mut Vec<Ask>)) -> Result<String, String> {
     let mut table = Table::open(case, CLUMSY, 3);
     table.finish(arrange)?;
     record_line(case.outside_spec(), &table.play)
 }
 
 /// Writes a record, reads it, plays it again and writes it again.
-pub(super) fn record_plays_again(case: &Case) -> Result<(), String> {
+pub(super) fn record_plays_again(case: &Case<'_>) -> Result<(), String> {
     let line = played(case, |_, _| {})?;
     check_again(case, &line)?;
     let (spec, play) = case.ruled("random", &Settings::new())?;
     check_again(case, &record_line(spec, &play)?)
 }
 
-fn check_again(case: &Case, line: &str) -> Result<(), String> {
+fn check_again(case: &Case<'_>, line: &str) -> Result<(), String> {
     let stored = StoredRecord::from_line(line).map_err(|error| causes(&error))?;
     let mut play = case.open(&stored.spec)?;
-    session::feed(&mut play, &stored.moves).map_err(|error| causes(&error))?;
+    session::feed(&mut play, &stored).map_err(|error| causes(&error))?;
     let is_same = play.measures() == stored.measures;
     ensure!(is_same, "the measures changed on the way");
     let record = Record::new(stored.spec, &play, stored.decisions, stored.notes);
@@ -69,7 +69,7 @@ fn check_again(case: &Case, line: &str) -> Result<(), String> {
 
 /// Compares the draws of seats' private values and of the table's circumstances
 /// across courses of play and lengths of the game.
-pub(super) fn private_draws_stay_the_same(case: &Case) -> Result<(), String> {
+pub(super) fn private_draws_stay_the_same(case: &Case<'_>) -> Result<(), String> {
     let first = draws(case, 0)?;
     let unrelated = [
         ("answers", draws(case, 1)?),
@@ -89,12 +89,12 @@ pub(super) fn private_draws_stay_the_same(case: &Case) -> Result<(), String> {
     Ok(())
 }
 
-fn with(case: &Case, name: &str, value: serde_json::Value) -> Result<Vec<Draw>, String> {
+fn with(case: &Case<'_>, name: &str, value: serde_json::Value) -> Result<Vec<Draw>, String> {
     case.with(name, value)
         .map_or(Ok(Vec::new()), |changed| draws(&changed, 0))
 }
 
-fn draws(case: &Case, course: u64) -> Result<Vec<Draw>, String> {
+fn draws(case: &Case<'_>, course: u64) -> Result<Vec<Draw>, String> {
     let table = Table::played(case, Manners::default(), course)?;
     let streams = [VALUATIONS.0, SUPPLIES.0, BOUNDS.0, ORDERS.0];
     let mut draws = table.play.chance().draws().to_vec();

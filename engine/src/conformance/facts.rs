@@ -7,7 +7,7 @@ use crate::event::{Event, Value};
 use crate::names::Name;
 
 /// Plays at random and looks at every fact of a declared name.
-pub(super) fn declared_facts_mean_what_they_say(case: &Case) -> Result<(), String> {
+pub(super) fn declared_facts_mean_what_they_say(case: &Case<'_>) -> Result<(), String> {
     let table = Table::played(case, Manners::default(), 0)?;
     let (facts, seats) = (&case.registration.info.facts, case.game.seats());
     let events = table.play.log().all();

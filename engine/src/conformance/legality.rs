@@ -13,7 +13,7 @@ use crate::play::{Play, Reaction};
 const COURSES: u64 = 2;
 
 /// Plays at random without fouls and looks at asks and events.
-pub(super) fn legal_play_is_well_formed(case: &Case) -> Result<(), String> {
+pub(super) fn legal_play_is_well_formed(case: &Case<'_>) -> Result<(), String> {
     for course in 0..COURSES {
         let mut table = Table::open(case, Manners::default(), course);
         check_start(&table.play)?;
@@ -28,7 +28,7 @@ pub(super) fn legal_play_is_well_formed(case: &Case) -> Result<(), String> {
         let events = table.play.log().all().iter();
         events
             .clone()
-            .try_for_each(|event| check_event(event, case))?;
+            .try_for_each(|event| event.check(case.game.seats()))?;
         let rounds: Vec<u32> = events.map(|event| event.round).collect();
         ensure!(
             rounds.is_sorted(),
@@ -52,7 +52,7 @@ fn check_start(play: &Play) -> Result<(), String> {
     }
 }
 
-fn check_asks(asks: &[Ask], asked: &mut [u32], case: &Case) -> Result<(), String> {
+fn check_asks(asks: &[Ask], asked: &mut [u32], case: &Case<'_>) -> Result<(), String> {
     ensure!(
         !asks.is_empty(),
         "nobody is asked, but the game has not ended"
@@ -72,43 +72,8 @@ fn check_asks(asks: &[Ask], asked: &mut [u32], case: &Case) -> Result<(), String
     Ok(())
 }
 
-fn check_event(event: &Event, case: &Case) -> Result<(), String> {
-    let (kind, seats) = (&event.kind, case.game.seats());
-    for (name, column) in &event.own {
-        let entries = column.len();
-        ensure!(
-            entries == seats,
-            "{kind}: column {name} has {entries} entries, not {seats}"
-        );
-    }
-    if let Audience::Only(audience) = &event.audience {
-        let legal = audience.iter().all(|seat| *seat < seats) && !audience.is_empty();
-        let sorted = audience.windows(2).all(|pair| pair[0] < pair[1]);
-        ensure!(
-            legal && sorted,
-            "{kind}: audience {audience:?} is not a list of seats in order"
-        );
-    }
-    let sections = [&event.facts, &event.own, &event.hidden];
-    let mut names = BTreeSet::new();
-    for (name, value) in sections.into_iter().flatten() {
-        ensure!(names.insert(name), "{kind}: two facts are called {name}");
-        ensure!(is_finite(value), "{kind}: {name} is not finite");
-    }
-    Ok(())
-}
-
-fn is_finite(value: &Value) -> bool {
-    match value {
-        Value::Number(number) => number.is_finite(),
-        Value::Numbers(numbers) => numbers.iter().all(|number| number.is_finite()),
-        Value::List(values) => values.iter().all(is_finite),
-        _ => true,
-    }
-}
-
 /// Offers every illegal answer at every ask, each to be refused without effect.
-pub(super) fn fouls_change_nothing(case: &Case) -> Result<(), String> {
+pub(super) fn fouls_change_nothing(case: &Case<'_>) -> Result<(), String> {
     let mut table = Table::open(case, Manners::default(), 0);
     let mut next = 0;
     while !table.play.is_finished() {
@@ -199,7 +164,7 @@ impl Snapshot {
 }
 
 /// Plays with many forfeits, then with nothing else.
-pub(super) fn forfeits_do_not_stop_play(case: &Case) -> Result<(), String> {
+pub(super) fn forfeits_do_not_stop_play(case: &Case<'_>) -> Result<(), String> {
     for forfeits in [30, 100] {
         let manners = Manners {
             fouls: 20,
@@ -207,7 +172,7 @@ pub(super) fn forfeits_do_not_stop_play(case: &Case) -> Result<(), String> {
         };
         let table = Table::played(case, manners, forfeits)?;
         for event in table.play.log().all() {
-            check_event(event, case)?;
+            event.check(case.game.seats())?;
         }
         super::outcomes::check_payoffs(case, &table.play.payoffs())?;
         let measures = table.play.measures();

@@ -14,7 +14,7 @@ use crate::spec::Settings;
 const COURSES: u64 = 4;
 
 /// Plays at random, and with every strategy at all seats.
-pub(super) fn payoffs_are_within_bounds(case: &Case) -> Result<(), String> {
+pub(super) fn payoffs_are_within_bounds(case: &Case<'_>) -> Result<(), String> {
     let (low, high) = case.game.payoff_bounds();
     let are_bounds = low.is_finite() && high.is_finite() && low <= high;
     ensure!(are_bounds, "the bounds are {low} and {high}");
@@ -26,7 +26,7 @@ pub(super) fn payoffs_are_within_bounds(case: &Case) -> Result<(), String> {
         let table = Table::played(case, manners, course)?;
         check_payoffs(case, &table.play.payoffs())?;
     }
-    for strategy in (case.registration.strategies)() {
+    for strategy in case.registration.strategies() {
         let play = play_strategy(case, strategy.name)?;
         check_payoffs(case, &play.payoffs())?;
     }
@@ -34,7 +34,7 @@ pub(super) fn payoffs_are_within_bounds(case: &Case) -> Result<(), String> {
 }
 
 /// Bounds hold for checked answers; lenient games take others.
-pub(super) fn check_payoffs(case: &Case, payoffs: &[f64]) -> Result<(), String> {
+pub(super) fn check_payoffs(case: &Case<'_>, payoffs: &[f64]) -> Result<(), String> {
     let (found, seats) = (payoffs.len(), case.game.seats());
     ensure!(found == seats, "{found} payoffs for {seats} seats");
     let (low, high) = case.game.payoff_bounds();
@@ -47,7 +47,7 @@ pub(super) fn check_payoffs(case: &Case, payoffs: &[f64]) -> Result<(), String> 
 }
 
 /// Lets every seat play the equilibrium.
-pub(super) fn equilibrium_scores_as_predicted(case: &Case) -> Result<(), String> {
+pub(super) fn equilibrium_scores_as_predicted(case: &Case<'_>) -> Result<(), String> {
     let play = play_strategy(case, "equilibrium")?;
     let equilibrium = case.game.equilibrium();
     let measures = play.measures();
@@ -69,8 +69,8 @@ pub(super) fn equilibrium_scores_as_predicted(case: &Case) -> Result<(), String>
 }
 
 /// Lets every seat play each listed strategy with its default settings.
-pub(super) fn strategies_play_legally(case: &Case) -> Result<(), String> {
-    let strategies = (case.registration.strategies)();
+pub(super) fn strategies_play_legally(case: &Case<'_>) -> Result<(), String> {
+    let strategies = case.registration.strategies();
     for name in ["equilibrium", "random", SPECIFIED] {
         let is_listed = strategies.iter().any(|entry| entry.name == name);
         ensure!(is_listed, "strategy {name} is not listed");
@@ -90,7 +90,7 @@ pub(super) fn strategies_play_legally(case: &Case) -> Result<(), String> {
 }
 
 /// A session of one strategy at all seats, with its default settings.
-fn play_strategy(case: &Case, strategy: &str) -> Result<Play, String> {
+fn play_strategy(case: &Case<'_>, strategy: &str) -> Result<Play, String> {
     let settings = match strategy {
         SPECIFIED => specified(case),
         _ => Settings::new(),
@@ -102,7 +102,7 @@ fn play_strategy(case: &Case, strategy: &str) -> Result<Play, String> {
 }
 
 /// Fixed answers that are legal at the first asks.
-fn specified(case: &Case) -> Settings {
+fn specified(case: &Case<'_>) -> Settings {
     let table = Table::open(case, Manners::default(), 8);
     let answers = table.play.waiting().map(|ask| table.legal_answer(ask));
     let answers: Vec<Value> = answers

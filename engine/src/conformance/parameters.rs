@@ -18,7 +18,7 @@ const LARGEST: i64 = 1000;
 pub(super) fn parameter_sets(registration: &Registration) -> Vec<Settings> {
     let mut sets: Vec<Settings> = Vec::new();
     let mut try_set = |settings: &Settings| {
-        if let Ok(built) = (registration.build)(settings)
+        if let Ok(built) = registration.build(settings)
             && !sets.contains(&built.params)
         {
             sets.push(built.params);
@@ -26,7 +26,7 @@ pub(super) fn parameter_sets(registration: &Registration) -> Vec<Settings> {
     };
     let defaults = Settings::new();
     try_set(&defaults);
-    let schema = (registration.schema)();
+    let schema = registration.schema();
     let parameters = edges(&schema, registration);
     for (name, values) in &parameters {
         for value in values {

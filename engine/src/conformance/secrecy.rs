@@ -12,7 +12,7 @@ use crate::event::{Event, Value};
 const SECRET: &str = "a secret of others";
 
 /// Overwrites everything that a seat may not see, and compares its view.
-pub(super) fn view_ignores_what_others_own(case: &Case) -> Result<(), String> {
+pub(super) fn view_ignores_what_others_own(case: &Case<'_>) -> Result<(), String> {
     let manners = Manners {
         fouls: 10,
         forfeits: 5,
@@ -57,7 +57,7 @@ fn scramble(events: &[Event], seat: Seat) -> Vec<Event> {
 }
 
 /// Looks at every seat's view while answers of one turn come in.
-pub(super) fn open_answers_are_unseen(case: &Case) -> Result<(), String> {
+pub(super) fn open_answers_are_unseen(case: &Case<'_>) -> Result<(), String> {
     let manners = Manners {
         fouls: 30,
         forfeits: 5,

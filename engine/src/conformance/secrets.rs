@@ -20,7 +20,7 @@ pub(super) const ANSWERS: u64 = 6;
 
 /// Changes each secret, with the same answers, and compares what all are shown and asked
 /// who must not know it.
-pub(super) fn secrets_do_not_show(case: &Case) -> Result<(), String> {
+pub(super) fn secrets_do_not_show(case: &Case<'_>) -> Result<(), String> {
     compared(case).map(|_| ())
 }
 
@@ -28,7 +28,7 @@ pub(super) fn secrets_do_not_show(case: &Case) -> Result<(), String> {
 ///
 /// # Errors
 /// One shows: to whom, and where.
-pub fn compared(case: &Case) -> Result<Vec<&'static str>, String> {
+pub fn compared(case: &Case<'_>) -> Result<Vec<&'static str>, String> {
     let course = Course::of(case, ANSWERS)?;
     let mut compared = Vec::new();
     for secret in secrets_of(case, &course)? {
@@ -223,7 +223,7 @@ fn asked_alike(
 
 /// Lets a seat's answers come from outside that a rule player gave, and compares everything
 /// that happened.
-pub(super) fn players_do_not_show(case: &Case) -> Result<(), String> {
+pub(super) fn players_do_not_show(case: &Case<'_>) -> Result<(), String> {
     let (spec, ruled) = case.ruled("random", &Settings::new())?;
     let seats = case.game.seats();
     for seat in [0, seats - 1] {

@@ -34,7 +34,7 @@ pub(super) struct Table {
 
 impl Table {
     /// Opens the case's session; `answers` chooses among courses of play.
-    pub(super) fn open(case: &Case, manners: Manners, answers: u64) -> Self {
+    pub(super) fn open(case: &Case<'_>, manners: Manners, answers: u64) -> Self {
         let outside = (0..case.game.seats()).map(|_| None).collect();
         let chance = Chance::seeded(case.luck);
         let play = Play::start(std::sync::Arc::clone(&case.game), chance, outside);
@@ -46,7 +46,7 @@ impl Table {
     }
 
     /// The same, played to the end.
-    pub(super) fn played(case: &Case, manners: Manners, answers: u64) -> Result<Self, String> {
+    pub(super) fn played(case: &Case<'_>, manners: Manners, answers: u64) -> Result<Self, String> {
         let mut table = Self::open(case, manners, answers);
         table.finish(|_, _| {})?;
         Ok(table)

@@ -19,7 +19,7 @@ use crate::spec::Settings;
 ///
 /// # Errors
 /// A session cannot be opened or written.
-pub fn full_run_hash(registration: &'static Registration, sessions: u32) -> Result<String, String> {
+pub fn full_run_hash(registration: &Registration, sessions: u32) -> Result<String, String> {
     let mut cases = cases(registration);
     let mut hash = blake3::Hasher::new();
     for number in 0..sessions {
@@ -38,7 +38,7 @@ pub fn full_run_hash(registration: &'static Registration, sessions: u32) -> Resu
 ///
 /// # Errors
 /// A session cannot be opened.
-pub fn transcript(registration: &'static Registration) -> Result<String, String> {
+pub fn transcript(registration: &Registration) -> Result<String, String> {
     let case = short_case(registration)?;
     let (spec, play) = case.ruled("random", &Settings::new())?;
     let record = Record::new(spec, &play, Vec::new(), Vec::new());
@@ -48,7 +48,7 @@ pub fn transcript(registration: &'static Registration) -> Result<String, String>
 }
 
 /// Few seats and rounds where the game has such parameters.
-fn short_case(registration: &'static Registration) -> Result<Case, String> {
+fn short_case(registration: &Registration) -> Result<Case<'_>, String> {
     let luck = Luck::new(1, 0);
     let defaults = Case::new(registration, &Settings::new(), luck);
     let mut case = defaults.map_err(|error| error.to_string())?;
@@ -65,11 +65,11 @@ fn short_case(registration: &'static Registration) -> Result<Case, String> {
 
 fn write_transcript(
     text: &mut String,
-    case: &Case,
+    case: &Case<'_>,
     record: &Record,
     play: &Play,
 ) -> std::fmt::Result {
-    let info = case.registration.info;
+    let info = &case.registration.info;
     writeln!(text, "{} (rules {})", info.title, info.rules_version)?;
     for (name, value) in &case.params {
         writeln!(text, "  {name} = {value}")?;

@@ -67,9 +67,9 @@ pub struct Variation {
 ///
 /// # Errors
 /// A draw that each seat owns an entry of is no list with one entry per seat.
-pub fn secrets_of(case: &Case, course: &Course) -> Result<Vec<Secret>, String> {
+pub fn secrets_of(case: &Case<'_>, course: &Course) -> Result<Vec<Secret>, String> {
     let seats = case.game.seats();
-    let schema = (case.registration.schema)();
+    let schema = case.registration.schema();
     let mut secrets = Vec::new();
     let private = case.game.disclosures().into_iter();
     for disclosure in private.filter(|one| one.told != Told::Everybody) {
@@ -104,7 +104,7 @@ impl Secret {
     /// The variations that the game can be played with.
     pub fn variations<'a>(
         &'a self,
-        case: &'a Case,
+        case: &'a Case<'a>,
         course: &'a Course,
     ) -> impl Iterator<Item = Variation> + 'a {
         let name = self.name;
@@ -146,7 +146,7 @@ fn top(path: &str) -> &str {
     path.split('.').next().unwrap_or(path)
 }
 
-fn with_luck(case: &Case) -> Result<Case, String> {
+fn with_luck<'a>(case: &Case<'a>) -> Result<Case<'a>, String> {
     let luck = Luck::new(case.luck.seed ^ 1, case.luck.repeat);
     let other = Case::new(case.registration, &case.params, luck);
     other.map_err(|error| error.to_string())
@@ -154,7 +154,7 @@ fn with_luck(case: &Case) -> Result<Case, String> {
 
 /// A parameter with one entry per seat, or one value for all of them: another entry for one
 /// seat, all others as they are.
-fn owned_parameter(case: &Case, schema: &Json, path: &'static str) -> Vec<Way> {
+fn owned_parameter(case: &Case<'_>, schema: &Json, path: &'static str) -> Vec<Way> {
     let seats = case.game.seats();
     let node = &schema["properties"][path];
     let whole = &case.params[path];
@@ -180,7 +180,7 @@ fn owned_parameter(case: &Case, schema: &Json, path: &'static str) -> Vec<Way> {
 }
 
 /// A parameter that no seat knows: another value, or another field in one entry of a list.
-fn hidden_parameter(case: &Case, schema: &Json, path: &'static str) -> Vec<Way> {
+fn hidden_parameter(case: &Case<'_>, schema: &Json, path: &'static str) -> Vec<Way> {
     let whole = &case.params[top(path)];
     let node = resolved(schema, &schema["properties"][top(path)]);
     let Some((_, field)) = path.split_once('.') else {

@@ -106,6 +106,16 @@ impl Value {
         }
     }
 
+    /// Whether every number in it is finite.
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Self::Number(number) => number.is_finite(),
+            Self::Numbers(numbers) => numbers.iter().all(|number| number.is_finite()),
+            Self::List(values) => values.iter().all(Self::is_finite),
+            _ => true,
+        }
+    }
+
     /// Whether it is an empty list, or no list at all.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

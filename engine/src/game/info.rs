@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use crate::names::Name;
 
 /// What kind of game it is.
@@ -48,7 +50,8 @@ impl GameInfo {
 }
 
 /// Who moves when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Timing {
     /// All seats are asked at once.
     Simultaneous,
@@ -57,20 +60,26 @@ pub enum Timing {
 }
 
 /// What a game calls facts that mean the same in every game.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct FactNames {
     /// The seats that are still in play, in the newest event that has it; `None` where
     /// nobody is ever out.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub in_play: Option<Name>,
     /// In the briefing, what each seat is called; `None` where seats have no names of
     /// their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub seat_names: Option<Name>,
     /// Further facts that list seats.
+    #[serde(skip_serializing_if = "is_empty")]
     pub seat_lists: Cow<'static, [Name]>,
     /// What a seat is told as its own and everybody as a column: the name of its own
     /// fact, and that of the column.
+    #[serde(skip_serializing_if = "is_empty")]
     pub columns: Cow<'static, [(Name, Name)]>,
     /// A flag of a seat's own, and the list of the seats for which it is set.
+    #[serde(skip_serializing_if = "is_empty")]
     pub flags: Cow<'static, [(Name, Name)]>,
 }
 
@@ -83,4 +92,13 @@ impl FactNames {
         columns: Cow::Borrowed(&[]),
         flags: Cow::Borrowed(&[]),
     };
+
+    /// Whether there are none.
+    pub fn is_none(&self) -> bool {
+        *self == Self::NONE
+    }
+}
+
+fn is_empty<T: Clone>(names: &Cow<'static, [T]>) -> bool {
+    names.is_empty()
 }

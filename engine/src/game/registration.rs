@@ -2,6 +2,8 @@
 //! and its entry in the list of games. Made of [`Rules`] by a blanket implementation; a
 //! game that is not played in this process implements [`Game`] itself.
 
+use std::borrow::Cow;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
@@ -51,6 +53,9 @@ pub trait Game: Send + Sync {
     /// The first state.
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State>;
 
+    /// The built-in strategies that play it.
+    fn strategies(&self) -> Vec<StrategyInfo>;
+
     /// A rule player of this game for one seat.
     ///
     /// # Errors
@@ -97,6 +102,10 @@ impl<R: Rules> Game for Arc<R> {
         Box::new(R::start(self, chance, log))
     }
 
+    fn strategies(&self) -> Vec<StrategyInfo> {
+        R::STRATEGIES.iter().map(|one| one.info).collect()
+    }
+
     fn rule_player(&self, strategy: &str, settings: &StrategySettings, seat: Seat) -> Made {
         let request = Request::new(strategy, settings, seat);
         Strategy::seat(R::STRATEGIES, &R::INFO.name, &**self, request)
@@ -114,24 +123,99 @@ impl<R: Rules> Game for Arc<R> {
 /// How one kind of game is known, built and described.
 pub struct Registration {
     /// What kind of game it is.
-    pub info: &'static GameInfo,
-    /// Its rule players.
-    pub strategies: fn() -> Vec<StrategyInfo>,
+    pub info: Cow<'static, GameInfo>,
+    blueprint: Source,
+}
+
+/// Where a blueprint is kept.
+enum Source {
+    /// In this program.
+    BuiltIn(&'static dyn Blueprint),
+    /// It was read from elsewhere.
+    Outside(Arc<dyn Blueprint>),
+}
+
+/// What games of one kind are built from.
+pub trait Blueprint: Send + Sync {
+    /// The built-in strategies that play it.
+    fn strategies(&self) -> Vec<StrategyInfo>;
+
     /// Builds it from parameters; missing ones take their defaults.
-    pub build: fn(&Settings) -> Result<Built, ParameterError>,
+    ///
+    /// # Errors
+    /// A parameter is unknown, of the wrong type, or makes no game.
+    fn build(&self, settings: &Settings) -> Result<Built, ParameterError>;
+
     /// JSON Schema of its parameters, with meanings and defaults.
-    pub schema: fn() -> Value,
+    fn schema(&self) -> Value;
 }
 
 impl Registration {
-    /// The entry of a game.
+    /// The entry of a game of this program.
     pub const fn of<R: Rules>() -> Self {
         Self {
-            info: R::INFO,
-            strategies: || R::STRATEGIES.iter().map(|one| one.info).collect(),
-            build: build::<R>,
-            schema: || schemars::schema_for!(R).to_value(),
+            info: Cow::Borrowed(R::INFO),
+            blueprint: Source::BuiltIn(&OfRules::<R>(PhantomData)),
         }
+    }
+
+    /// The entry of a game that is described elsewhere.
+    pub fn new(info: GameInfo, blueprint: Arc<dyn Blueprint>) -> Self {
+        Self {
+            info: Cow::Owned(info),
+            blueprint: Source::Outside(blueprint),
+        }
+    }
+
+    /// Its rule players.
+    pub fn strategies(&self) -> Vec<StrategyInfo> {
+        self.blueprint().strategies()
+    }
+
+    /// Builds it from parameters; missing ones take their defaults.
+    ///
+    /// # Errors
+    /// A parameter is unknown, of the wrong type, or makes no game.
+    pub fn build(&self, settings: &Settings) -> Result<Built, ParameterError> {
+        self.blueprint().build(settings)
+    }
+
+    /// JSON Schema of its parameters, with meanings and defaults.
+    pub fn schema(&self) -> Value {
+        self.blueprint().schema()
+    }
+
+    fn blueprint(&self) -> &dyn Blueprint {
+        match &self.blueprint {
+            Source::BuiltIn(blueprint) => *blueprint,
+            Source::Outside(blueprint) => &**blueprint,
+        }
+    }
+}
+
+/// The blueprint that rules are.
+struct OfRules<R>(PhantomData<fn() -> R>);
+
+impl<R: Rules> Blueprint for OfRules<R> {
+    fn strategies(&self) -> Vec<StrategyInfo> {
+        R::STRATEGIES.iter().map(|one| one.info).collect()
+    }
+
+    fn build(&self, settings: &Settings) -> Result<Built, ParameterError> {
+        let rules: R = read(settings)?;
+        let params = match serde_json::to_value(&rules) {
+            Ok(Value::Object(map)) => map.into_iter().collect(),
+            // A parameter struct is an object of plain values.
+            _ => Settings::new(),
+        };
+        Ok(Built {
+            game: Arc::new(Arc::new(rules)),
+            params,
+        })
+    }
+
+    fn schema(&self) -> Value {
+        schemars::schema_for!(R).to_value()
     }
 }
 
@@ -141,19 +225,6 @@ pub struct Built {
     pub game: Arc<dyn Game>,
     /// Every parameter, as it goes into the session spec.
     pub params: Settings,
-}
-
-fn build<R: Rules>(settings: &Settings) -> Result<Built, ParameterError> {
-    let rules: R = read(settings)?;
-    let params = match serde_json::to_value(&rules) {
-        Ok(Value::Object(map)) => map.into_iter().collect(),
-        // A parameter struct is an object of plain values.
-        _ => Settings::new(),
-    };
-    Ok(Built {
-        game: Arc::new(Arc::new(rules)),
-        params,
-    })
 }
 
 /// Reads and checks the parameters of a game.

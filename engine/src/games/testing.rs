@@ -21,14 +21,18 @@ fn settings(json: Json) -> Settings {
 }
 
 pub fn game(name: &str, params: Json) -> Arc<dyn Game> {
-    (registry::find(name).unwrap().build)(&settings(params))
+    registry::find(name)
+        .unwrap()
+        .build(&settings(params))
         .unwrap()
         .game
 }
 
 /// Why these parameters are refused.
 pub fn refusal(name: &str, params: Json) -> ParameterError {
-    (registry::find(name).unwrap().build)(&settings(params))
+    registry::find(name)
+        .unwrap()
+        .build(&settings(params))
         .err()
         .unwrap()
 }

@@ -93,7 +93,7 @@ fn a_play_stops_with_the_turn_that_is_too_much() {
     assert_eq!(play.moves().len(), 2000);
     assert!(play.is_finished());
     assert_eq!(play.waiting().count(), 0);
-    assert_eq!(play.awaited_step(), None);
+    assert_eq!(play.awaited_reply(), None);
     let much = play.overflow().unwrap().to_string();
     assert_eq!(much, "it has 2008 tables, and 1500 are the most");
 }
@@ -113,7 +113,7 @@ fn long_session(name: &str, players: usize) -> Option<Play> {
     let params = [with_rounds, json!({"players": players})];
     let params = params.into_iter().find(|params| {
         let settings = serde_json::from_value(params.clone()).unwrap();
-        (registration.build)(&settings).is_ok()
+        registration.build(&settings).is_ok()
     });
     Some(all_rules(name, params?, "equilibrium", &RECORD))
 }

@@ -92,6 +92,7 @@ impl About {
                 place: 0,
             },
             game: imported.game.to_owned(),
+            outside: None,
             rules_version: imported.rules_version,
             params: imported.params.clone(),
             seats,

@@ -25,6 +25,7 @@ impl Serialize for Spec<'_> {
                     place,
                 },
             game,
+            outside,
             rules_version,
             params,
             seats,
@@ -45,6 +46,10 @@ impl Serialize for Spec<'_> {
         map.serialize_entry("luck", &Pairs(luck))?;
         if !origins.is_empty() {
             map.serialize_entry("origins", &Origins(origins))?;
+        }
+        if let Some(outside) = outside {
+            // Its fields stand in the order of their names.
+            map.serialize_entry("outside", outside)?;
         }
         map.serialize_entry("params", &Map(params))?;
         if let Some(bundle) = prompt_bundle {

@@ -27,6 +27,7 @@ fn spec(seats: &[PlayerSpec], endpoint: &str) -> SessionSpec {
         setting: serde_json::from_value(json!({})).unwrap(),
         luck: Luck::new(1, 0),
         game: "pirate".to_owned(),
+        outside: None,
         rules_version: 1,
         params: serde_json::from_value(json!({})).unwrap(),
         seats: seats.to_vec(),

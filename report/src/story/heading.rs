@@ -1,7 +1,7 @@
 //! The first lines of a session: what was played, of which experiment, and by whom.
 //! Tells nothing that happened. Called by `story.rs`.
 
-use agon_engine::{PlayerKind, PlayerSpec, registry};
+use agon_engine::{PlayerKind, PlayerSpec};
 use serde_json::Value as Json;
 
 use super::notes;
@@ -16,7 +16,10 @@ const FIRST: [&str; 2] = ["strategy", "model"];
 pub fn tell(teller: &mut Teller<'_>) {
     let record = teller.record;
     let spec = &record.spec;
-    let title = registry::find(&spec.game).map_or(spec.game.as_str(), |game| &*game.info.title);
+    let info = spec.info();
+    let title = info
+        .as_ref()
+        .map_or(spec.game.as_str(), |info| &*info.title);
     teller.line(0, format!("{title}, session {}", record.session));
     let mut parts = vec![format!("experiment {}", spec.experiment)];
     let mut names = AxisNames::default();

@@ -40,8 +40,9 @@ fn spec(game: &str, params: Value, seats: Vec<PlayerSpec>) -> SessionSpec {
         setting: serde_json::from_value(json!({ "label": "small" })).unwrap(),
         luck: Luck::new(3, 1),
         game: game.to_owned(),
+        outside: None,
         rules_version: registration.info.rules_version,
-        params: (registration.build)(&params).unwrap().params,
+        params: registration.build(&params).unwrap().params,
         seats,
         prompts_version: None,
         prompt_bundle: None,
@@ -349,7 +350,7 @@ fn who_is_out_is_told_the_last_turn_that_it_saw() {
 #[test]
 fn every_game_is_told_turn_by_turn_and_to_its_last_answer() {
     for registration in registry::GAMES {
-        let game = (registration.build)(&Default::default()).unwrap().game;
+        let game = registration.build(&Default::default()).unwrap().game;
         let rule = || player("rule", PlayerKind::Rule, json!({ "strategy": "random" }));
         let seats = (0..game.seats()).map(|_| rule()).collect();
         let spec = spec(&registration.info.name, json!({}), seats);

@@ -4,7 +4,8 @@
 
 use agon_engine::game::player_name;
 use agon_engine::record::{StoredMove, StoredRecord};
-use agon_engine::{Action, Chance, Form, Foul, FoulKind, Play, registry, versions};
+use agon_engine::session::game_of;
+use agon_engine::{Action, Chance, Form, Foul, FoulKind, Play};
 
 /// The shape of a session.
 pub struct Turns {
@@ -18,11 +19,7 @@ impl Turns {
     /// Finds them; `None` when this program plays by other rules.
     pub fn of(record: &StoredRecord) -> Option<Self> {
         let spec = &record.spec;
-        let registration = registry::find(&spec.game).ok()?;
-        if versions::rules(registration.info.rules_version) != spec.rules_version {
-            return None;
-        }
-        let game = (registration.build)(&spec.params).ok()?.game;
+        let game = game_of(spec).ok()?;
         if game.seats() != spec.seats.len() {
             return None;
         }
@@ -34,7 +31,14 @@ impl Turns {
             forms: Vec::new(),
         };
         let mut moves = record.moves.iter();
+        // Fouls of answers that were refused are among those of the moves.
+        let said = record.said().ok()?.into_iter();
+        let mut said = said.filter(|(_, reply)| reply.refused.is_empty());
         while !play.is_finished() {
+            if play.awaited_reply().is_some() {
+                play.reply(said.next()?.1).ok()?;
+                continue;
+            }
             turns.begin.push(play.log().all().len());
             let asks: Vec<_> = play.waiting().cloned().collect();
             for ask in asks {

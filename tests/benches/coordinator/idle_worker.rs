@@ -33,7 +33,7 @@ pub async fn work(url: &str, name: &str, places: u32, stored: &AtomicU32) {
         incarnation: 1,
         version: "bench".to_owned(),
         places,
-        capabilities: agon_worker::capabilities(),
+        capabilities: agon_worker::capabilities(&agon_referee::Games::default()),
         held: Vec::new(),
     }));
     let mut client = SessionLeaseServiceClient::new(channel(url).expect("an address"))

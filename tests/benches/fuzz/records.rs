@@ -34,7 +34,7 @@ pub fn spec(game: &str, kind: PlayerKind) -> SessionSpec {
 fn spec_with(game: &str, kind: PlayerKind, params: Value) -> SessionSpec {
     let registration = registry::find(game).expect("a game");
     let params = serde_json::from_value(params).expect("a table");
-    let built = (registration.build)(&params).expect("parameters");
+    let built = registration.build(&params).expect("parameters");
     let settings = match kind {
         PlayerKind::Rule => json!({ "strategy": "random" }),
         PlayerKind::Model => json!({ "model": "m" }),
@@ -49,6 +49,7 @@ fn spec_with(game: &str, kind: PlayerKind, params: Value) -> SessionSpec {
         setting: serde_json::from_value(json!({ "label": "one" })).expect("a setting"),
         luck: Luck::new(3, 0),
         game: game.to_owned(),
+        outside: None,
         rules_version: registration.info.rules_version,
         seats: seats.collect(),
         params: built.params,
@@ -187,7 +188,15 @@ impl Target for Records {
             report(&[&String::from_utf8_lossy(real), &text]);
         }
         let library = Arc::clone(&self.library);
-        let verified = async { verify(&Tasks::new(), &text, library).await };
+        let verified = async {
+            verify(
+                &Tasks::new(),
+                &text,
+                library,
+                &agon_referee::Games::default(),
+            )
+            .await
+        };
         let _ = self
             .runtime
             .block_on(verified)

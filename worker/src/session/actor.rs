@@ -2,12 +2,14 @@
 //! no streams: whoever started it, the supervisor or verification, does with its
 //! end what is right.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use agon_agents::{Mind, MindError};
 use agon_engine::extent::Bounds;
-use agon_engine::{Carried, Seat, SessionSpec};
+use agon_engine::{Answer, Carried, OutsideReply, Seat, SessionSpec};
+use agon_referee::{Referee, RefereeError};
 use agon_service_kit::tasks::{Tasks, panic_message, with_causes};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -32,6 +34,8 @@ pub struct SessionPlan {
     pub library: Library,
     /// Makes the mind of a seat, writing into the journal.
     pub minds: Box<dyn Fn(Seat, Arc<Journal>) -> Arc<dyn Mind> + Send>,
+    /// Says what answers lead to, if the game is played elsewhere.
+    pub referee: Option<Box<dyn Referee>>,
     /// The most that it may produce.
     pub most: Bounds,
     /// Ends the session without a record.
@@ -60,6 +64,7 @@ struct SessionActor {
     seats: Vec<Option<SeatHandle>>,
     journal: Arc<Journal>,
     reports: mpsc::Receiver<Reported>,
+    referee: Option<Box<dyn Referee>>,
     given_up: CancellationToken,
 }
 
@@ -84,14 +89,15 @@ impl SessionActor {
             seats,
             journal,
             reports,
+            referee: plan.referee,
             given_up: plan.given_up,
         }
     }
 
     async fn run(mut self) -> SessionEnd {
-        let mut effects = self.state.begin();
+        let mut effects: VecDeque<Effect> = self.state.begin().into();
         loop {
-            for effect in effects {
+            while let Some(effect) = effects.pop_front() {
                 match effect {
                     Effect::Ask {
                         seat,
@@ -104,6 +110,10 @@ impl SessionActor {
                             handle.act(verdict, events, ask, refused).await;
                         }
                     }
+                    Effect::Rule { turn, answers } => match self.rule(turn, answers).await {
+                        Ok(reply) => effects.extend(self.state.on_ruling(reply)),
+                        Err(end) => return self.stop(end),
+                    },
                     Effect::Close {
                         seat,
                         verdict,
@@ -116,6 +126,7 @@ impl SessionActor {
                     Effect::Finish => return self.finish(),
                     Effect::Fail(error) => return self.fail(error),
                     Effect::Overflow(much) => return self.stop(SessionEnd::TooLarge(much)),
+                    Effect::Unruly(why) => return self.stop(SessionEnd::Impossible(why)),
                     Effect::Crash(reason) => return self.stop(SessionEnd::Crashed(reason)),
                 }
             }
@@ -124,12 +135,27 @@ impl SessionActor {
                 reported = self.reports.recv() => reported,
             };
             effects = match reported {
-                Some(Reported { seat, report }) => self.state.on_report(seat, report),
+                Some(Reported { seat, report }) => self.state.on_report(seat, report).into(),
                 None => {
                     let reason = "every seat ended before the game".to_owned();
                     return SessionEnd::Crashed(reason);
                 }
             };
+        }
+    }
+
+    /// Asks the referee. Nothing else happens meanwhile: every answer is in.
+    async fn rule(&mut self, turn: u32, answers: Vec<Answer>) -> Result<OutsideReply, SessionEnd> {
+        let Some(referee) = &mut self.referee else {
+            let why = "the game is played elsewhere, and nobody here can ask it".to_owned();
+            return Err(SessionEnd::Unplayable(why));
+        };
+        let ruled = referee.rule(turn, answers);
+        match self.given_up.run_until_cancelled(ruled).await {
+            None => Err(SessionEnd::GivenUp),
+            Some(Ok(reply)) => Ok(reply),
+            Some(Err(RefereeError::Away(why))) => Err(SessionEnd::Parked(why)),
+            Some(Err(RefereeError::Impossible(why))) => Err(SessionEnd::Impossible(why)),
         }
     }
 

@@ -8,7 +8,8 @@ use agon_agents::{MindError, Note, Verdict};
 use agon_engine::extent::TooLarge;
 use agon_engine::view::SeenEvent;
 use agon_engine::{
-    Ask, Foul, Play, Reaction, Record, RecordedDecision, Seat, SeatNote, SessionSpec, View,
+    Answer, Ask, Foul, OutsideReply, Play, Reaction, Record, RecordedDecision, Seat, SeatNote,
+    SessionSpec, View,
 };
 
 use crate::seat::SeatReport;
@@ -24,6 +25,8 @@ pub(super) enum Effect {
         ask: Ask,
         refused: Option<Foul>,
     },
+    /// Ask the referee what the answers of a turn lead to.
+    Rule { turn: u32, answers: Vec<Answer> },
     /// Show a seat how the game ended.
     Close {
         seat: Seat,
@@ -36,6 +39,8 @@ pub(super) enum Effect {
     Fail(MindError),
     /// Stop: the game has produced more than a record may hold.
     Overflow(TooLarge),
+    /// Stop: what the referee says makes no game.
+    Unruly(String),
     /// Stop: the program itself is at fault.
     Crash(String),
 }
@@ -125,6 +130,25 @@ impl SessionState {
         }
     }
 
+    /// The referee has ruled.
+    pub(super) fn on_ruling(&mut self, reply: OutsideReply) -> Vec<Effect> {
+        let (game, turn) = (self.play.game().info().name.clone(), self.play.turn());
+        let reactions = match self.play.reply(reply) {
+            Ok(reactions) => reactions,
+            Err(why) => return vec![Effect::Unruly(format!("{game}, turn {turn}: {why}"))],
+        };
+        let mut effects = Vec::new();
+        for (seat, reaction) in reactions {
+            // It was told before that its answer counts.
+            self.answered[seat].verdict = Verdict::of(&reaction);
+            if let Reaction::Refused { foul, .. } = reaction {
+                effects.extend(self.ask_again(seat, foul));
+            }
+        }
+        effects.extend(self.ask_next());
+        effects
+    }
+
     /// The record of the finished session.
     pub(super) fn into_record(self, spec: SessionSpec, decisions: Vec<RecordedDecision>) -> Record {
         Record::new(spec, &self.play, decisions, self.notes)
@@ -137,6 +161,10 @@ impl SessionState {
         }
         if self.play.is_finished() {
             return self.close();
+        }
+        if let Some(answers) = self.play.awaited_reply() {
+            let turn = self.play.turn();
+            return vec![Effect::Rule { turn, answers }];
         }
         let waiting = self
             .play

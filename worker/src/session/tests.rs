@@ -12,6 +12,7 @@ use agon_engine::{
     Carried, FoulKind, Luck, PlayerKind, PlayerSpec, RecordedDecision, Seat, SessionSpec, registry,
 };
 use agon_proto::digest::CanonicalRequest;
+use agon_referee::Games;
 use agon_service_kit::tasks::Tasks;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -86,12 +87,13 @@ fn spec(models: usize, rules: usize, rounds: u32) -> SessionSpec {
     }))
     .unwrap();
     let game = registry::find("guess_two_thirds").unwrap();
-    let params = (game.build)(&asked).unwrap().params;
+    let params = game.build(&asked).unwrap().params;
     SessionSpec {
         experiment: "test".to_owned(),
         setting: Settings::new(),
         luck: Luck::new(5, 0),
         game: "guess_two_thirds".to_owned(),
+        outside: None,
         rules_version: game.info.rules_version,
         params,
         seats,
@@ -133,6 +135,7 @@ async fn play_on(
         spec,
         carried,
         library,
+        referee: None,
         minds: Box::new(minds),
         most: RECORD,
         given_up,
@@ -240,7 +243,7 @@ async fn forfeiting(agent: &str, refused: u32) -> agon_engine::Record {
     let mut spec = spec(2, 0, 2);
     spec.game = game.info.name.to_string();
     spec.rules_version = game.info.rules_version;
-    spec.params = (game.build)(&asked).unwrap().params;
+    spec.params = game.build(&asked).unwrap().params;
     for player in &mut spec.seats {
         player.settings.insert("agent".to_owned(), agent.into());
     }
@@ -267,7 +270,9 @@ async fn a_forfeited_answer_is_no_answer_of_the_past_now_or_when_played_again() 
     }
     let line = record.to_line().unwrap();
     let library = Arc::new(PromptLibrary::builtin());
-    verify(&Tasks::new(), &line, library).await.unwrap();
+    verify(&Tasks::new(), &line, library, &Games::default())
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -401,12 +406,17 @@ async fn a_session_of_a_series_is_played_with_what_the_one_before_it_left_or_not
     assert_eq!(played.carried, Some(left));
     let line = played.to_line().unwrap();
     let library = Arc::new(PromptLibrary::builtin());
-    verify(&Tasks::new(), &line, Arc::clone(&library))
-        .await
-        .unwrap();
+    verify(
+        &Tasks::new(),
+        &line,
+        Arc::clone(&library),
+        &Games::default(),
+    )
+    .await
+    .unwrap();
     let from = first.session.to_string();
     let elsewhere = line.replacen(&from, &"0".repeat(32), 1);
-    let fault = verify(&Tasks::new(), &elsewhere, library).await;
+    let fault = verify(&Tasks::new(), &elsewhere, library, &Games::default()).await;
     assert!(matches!(fault, Err(VerifyError::NotPlayable { .. })));
 }
 
@@ -424,14 +434,21 @@ async fn a_record_verifies_and_a_changed_one_does_not() {
     let line = record(played.await).to_line().unwrap();
     let library = Arc::new(PromptLibrary::builtin());
     let tasks = Tasks::new();
-    verify(&tasks, &line, Arc::clone(&library)).await.unwrap();
+    verify(&tasks, &line, Arc::clone(&library), &Games::default())
+        .await
+        .unwrap();
 
     let other_answer = line.replacen("{\\\"guess\\\":7}", "{\\\"guess\\\":8}", 1);
     assert_ne!(line, other_answer);
     // The next prompt tells the seat what it said, so it asks something else.
-    let fault = verify(&tasks, &other_answer, Arc::clone(&library))
-        .await
-        .unwrap_err();
+    let fault = verify(
+        &tasks,
+        &other_answer,
+        Arc::clone(&library),
+        &Games::default(),
+    )
+    .await
+    .unwrap_err();
     assert!(matches!(fault, VerifyError::NotPlayable { .. }), "{fault}");
 
     // The same answer to another question: the first request's digest is another.
@@ -442,13 +459,20 @@ async fn a_record_verifies_and_a_changed_one_does_not() {
         "0"
     };
     let other_question = format!("{}{other_digit}{}", &line[..at], &line[at + 1..]);
-    let fault = verify(&tasks, &other_question, Arc::clone(&library))
-        .await
-        .unwrap_err();
+    let fault = verify(
+        &tasks,
+        &other_question,
+        Arc::clone(&library),
+        &Games::default(),
+    )
+    .await
+    .unwrap_err();
     assert!(fault.to_string().contains("another question"), "{fault}");
 
     let cut = &line[..line.len() / 2];
-    let fault = verify(&tasks, cut, library).await.unwrap_err();
+    let fault = verify(&tasks, cut, library, &Games::default())
+        .await
+        .unwrap_err();
     assert!(matches!(fault, VerifyError::Unreadable(_)), "{fault}");
 }
 
@@ -486,7 +510,9 @@ async fn a_record_whose_moves_are_cut_off_is_refused_without_playing_on() {
         };
         let line = forged.to_line().unwrap();
         let library = Arc::new(PromptLibrary::builtin());
-        let fault = verify(&Tasks::new(), &line, library).await.unwrap_err();
+        let fault = verify(&Tasks::new(), &line, library, &Games::default())
+            .await
+            .unwrap_err();
         let VerifyError::Shorter { much, .. } = &fault else {
             panic!("{fault}");
         };

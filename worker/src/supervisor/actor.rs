@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use agon_proto::v1::work_sessions_request::Message as ToCoordinator;
 use agon_proto::v1::{FailureKind, Lease, LeaseRef, WorkSessionsRequest, WorkSessionsResponse};
+use agon_referee::Games;
 use agon_service_kit::backoff::Delays;
 use agon_service_kit::compute::Pool;
 use agon_service_kit::tasks::{TaskEnd, TaskKind, Tasks};
@@ -69,6 +70,7 @@ pub struct SupervisorActor {
     sessions: FuturesUnordered<BoxFuture<'static, Ended>>,
     playing: BTreeMap<(String, Bytes), Playing>,
     worker_id: String,
+    games: Games,
     since: Instant,
 }
 
@@ -86,7 +88,7 @@ impl SupervisorActor {
             options.incarnation,
             env!("CARGO_PKG_VERSION"),
             options.places,
-            capabilities(),
+            capabilities(&options.games),
         );
         Self {
             tasks,
@@ -99,6 +101,7 @@ impl SupervisorActor {
             sessions: FuturesUnordered::new(),
             playing: BTreeMap::new(),
             worker_id,
+            games: options.games.clone(),
             since: Instant::now(),
         }
     }
@@ -340,6 +343,7 @@ impl SupervisorActor {
             coordinator: self.coordinators[self.at].clone(),
             gateway: self.gateway.clone(),
             libraries: self.libraries.clone(),
+            games: self.games.clone(),
             worker_id: self.worker_id.clone(),
             progressed,
             stop,

@@ -10,6 +10,7 @@ use agon_engine::extent::{Extent, RECORD, TooLarge};
 use agon_engine::{Seat, SessionSpec};
 use agon_proto::packed::pack;
 use agon_proto::v1::{FailureKind, Lease};
+use agon_referee::{Games, Referee, RemoteReferee};
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::Tasks;
 use agon_service_kit::telemetry;
@@ -33,6 +34,7 @@ pub(super) struct Try {
     pub(super) coordinator: CoordinatorClient,
     pub(super) gateway: GatewayClient,
     pub(super) libraries: Libraries,
+    pub(super) games: Games,
     pub(super) worker_id: String,
     pub(super) progressed: Arc<AtomicBool>,
     pub(super) stop: CancellationToken,
@@ -85,11 +87,19 @@ impl Try {
                 given_up.clone(),
             ))
         };
+        let referee = match referee(&self.games, &spec) {
+            Ok(referee) => referee,
+            Err(reason) => {
+                let kind = FailureKind::Unplayable;
+                return Outcome::Failed { kind, reason };
+            }
+        };
         let plan = SessionPlan {
             spec,
             carried,
             library,
             minds: Box::new(minds),
+            referee,
             most: RECORD,
             given_up: self.stop,
         };
@@ -102,6 +112,26 @@ impl Try {
             Err(failed) => failed,
         }
     }
+}
+
+/// Who rules in a session whose game is played elsewhere.
+fn referee(games: &Games, spec: &SessionSpec) -> Result<Option<Box<dyn Referee>>, String> {
+    if spec.outside.is_none() {
+        return Ok(None);
+    }
+    let game = &spec.game;
+    let client = games.get(game).ok_or_else(|| {
+        format!(
+            "this worker does not know where {game} is played; start it with --game-at {game}=URL"
+        )
+    })?;
+    let (wanted, have) = (spec.rules_version, client.description().rules_version);
+    if wanted != have {
+        return Err(format!(
+            "the session is for rules {wanted} of {game}, its process has rules {have}"
+        ));
+    }
+    Ok(Some(Box::new(RemoteReferee::new(client.clone(), spec))))
 }
 
 /// A result as it is handed in.

@@ -66,6 +66,7 @@ fn spec(luck: Luck) -> SessionSpec {
         setting: Settings::new(),
         luck,
         game: "g".to_owned(),
+        outside: None,
         rules_version: 1,
         params: Settings::new(),
         seats: Vec::new(),

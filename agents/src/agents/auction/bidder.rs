@@ -192,7 +192,7 @@ impl<A: Bids> Bidder<A> {
     /// A bidder at its seat, which puts a question so often at most.
     pub fn new(seating: &Seating<'_>, tries: u32, own: A) -> Self {
         let settings = seating.settings;
-        let folder = templates::folder(seating.game, &settings.agent);
+        let folder = templates::folder(&seating.game.name, &settings.agent);
         Self {
             model: Arc::clone(&settings.model),
             reply: settings.reply,

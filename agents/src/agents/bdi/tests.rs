@@ -409,7 +409,7 @@ fn long_sales_are_told_from_their_end_within_the_bound() {
             Options::NAMES,
         )
         .unwrap(),
-        game: "english_auction",
+        game: &agon_engine::registry::find("english_auction").unwrap().info,
         seat: 0,
         library: &PromptLibrary::builtin(),
         session: None,
@@ -461,7 +461,7 @@ fn in_a_series_a_bidder_has_its_own_lessons_in_mind_and_nobody_elses() {
     let told = |seat: usize, carried: Option<&agon_engine::Carried>| {
         let mut agent = new(&Seating {
             settings: &PlayerSettings::read(&player, Options::NAMES).unwrap(),
-            game: "english_auction",
+            game: &agon_engine::registry::find("english_auction").unwrap().info,
             seat,
             library: &PromptLibrary::builtin(),
             session: None,

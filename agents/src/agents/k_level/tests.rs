@@ -3,6 +3,7 @@
 //! that one really saw.
 
 use agon_engine::chance::Luck;
+use agon_engine::game::FactNames;
 use agon_engine::spec::Settings;
 use agon_engine::{Chance, Play, registry};
 use proptest::prelude::*;
@@ -19,7 +20,7 @@ fn settings(json: Value) -> Settings {
 /// Everything that each seat saw in a game of random rule players.
 fn views(game: &str, params: Value, seed: u64) -> Vec<Vec<SeenEvent>> {
     let registration = registry::find(game).unwrap();
-    let game = (registration.build)(&settings(params)).unwrap().game;
+    let game = registration.build(&settings(params)).unwrap().game;
     let seats = game.seats();
     let rules = (0..seats).map(|seat| game.rule_player("random", &Map::new(), seat).ok());
     let rules = rules.collect();
@@ -96,7 +97,7 @@ fn seats_see_different_things_and_some_are_put_out() {
 #[test]
 fn every_game_of_the_list_is_registered_and_simultaneous() {
     for game in GAMES {
-        let info = registry::find(game).unwrap().info;
+        let info = &registry::find(game).unwrap().info;
         assert_eq!(
             info.timing,
             agon_engine::game::Timing::Simultaneous,
@@ -141,4 +142,8 @@ fn settings_have_bounds() {
     }
     let message = check(json!({ "tries": 0 })).unwrap_err();
     assert!(message.starts_with("tries must be"), "{message}");
+}
+
+fn facts_of(game: &str) -> FactNames {
+    registry::find(game).unwrap().info.facts.clone()
 }

@@ -68,8 +68,9 @@ fn spec(game: &str, strategies: &[&str]) -> SessionSpec {
         setting: Default::default(),
         luck: Luck::new(9, 2),
         game: game.to_owned(),
+        outside: None,
         rules_version: registration.info.rules_version,
-        params: (registration.build)(&params).unwrap().params,
+        params: registration.build(&params).unwrap().params,
         seats: seats
             .map(|name| player(PlayerKind::Rule, json!({ "strategy": name })))
             .collect(),

@@ -147,7 +147,7 @@ impl<'a> Checking<'a> {
                     return Vec::new();
                 }
             };
-            match (registration.build)(&params) {
+            match registration.build(&params) {
                 Ok(mut built) => redrawn.extend(built.params.remove(ITEMS)),
                 Err(error) => {
                     let message = format!("repeat {repeat} (from 0): {}", error.message);

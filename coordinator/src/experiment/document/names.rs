@@ -13,7 +13,7 @@ pub(super) const LONGEST_NAME: usize = 100;
 /// The game of an entry, when it has a parameter of this name.
 pub(super) fn parameter_owner(entry: &Map<String, Value>, key: &str) -> Option<&'static str> {
     let game = registry::find(entry.get("game")?.as_str()?).ok()?;
-    let defaults = (game.build)(&Settings::new()).ok()?;
+    let defaults = game.build(&Settings::new()).ok()?;
     defaults
         .params
         .contains_key(key)

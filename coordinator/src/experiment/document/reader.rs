@@ -105,6 +105,7 @@ impl Reader {
             worlds: self.worlds(table.get("worlds"), &root.key("worlds")),
             templates: self.text(table, &root, "templates"),
             prompts: added.prompts,
+            outside: added.outside,
             prompt_bundle: added.prompt_bundle,
             origins: BTreeMap::new(),
         }

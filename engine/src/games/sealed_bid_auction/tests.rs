@@ -224,9 +224,9 @@ fn bids_above_the_largest_are_fouls_unless_lenient() {
     let mut strict = valued("first");
     assert!(refused(&mut strict, 0, Action::Integer(2001)));
     assert!(refused(&mut strict, 0, Action::Integer(-1)));
-    let built =
-        (crate::game::Registration::of::<AuctionParams>().build)(&crate::spec::Settings::new())
-            .unwrap();
+    let built = crate::game::Registration::of::<AuctionParams>()
+        .build(&crate::spec::Settings::new())
+        .unwrap();
     assert_eq!(built.params["bid_max"], json!(2000));
 }
 

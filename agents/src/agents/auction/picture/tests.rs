@@ -14,7 +14,10 @@ use super::*;
 
 fn auction(params: Value, seed: u64) -> Vec<Event> {
     let settings: Settings = params.as_object().unwrap().clone().into_iter().collect();
-    let built = (registry::find("english_auction").unwrap().build)(&settings).unwrap();
+    let built = registry::find("english_auction")
+        .unwrap()
+        .build(&settings)
+        .unwrap();
     let seats = built.game.seats();
     let chance = Chance::seeded(Luck::new(seed, 0));
     let mut luck = chance.for_rule_player(0);

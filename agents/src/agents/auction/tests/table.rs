@@ -123,7 +123,10 @@ pub fn auction(
     let mut params = params.clone();
     params["players"] = json!(others.len() + 1);
     let params = params.as_object().unwrap().clone().into_iter().collect();
-    let built = (registry::find("english_auction").unwrap().build)(&params).unwrap();
+    let built = registry::find("english_auction")
+        .unwrap()
+        .build(&params)
+        .unwrap();
     let library = PromptLibrary::builtin();
     let mut agent = build_for(player, "english_auction", 0, &library).unwrap();
     let mind = Scripted {

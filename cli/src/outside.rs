@@ -1,0 +1,73 @@
+//! Games that are played elsewhere: where each is, as the command line says. Experiments name such
+//! games and never say where they are, so that an experiment of somebody else's calls nobody.
+
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use agon_engine::outside::Description;
+use agon_referee::{Games, Named};
+
+use crate::failure::Failure;
+
+/// How long a process may take to come up.
+const UP_WITHIN: Duration = Duration::from_secs(10);
+
+/// Which games are where.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct GameArguments {
+    /// Where a game is whose rules are in a process of its own, in any language:
+    /// ultimatum=http://127.0.0.1:9000; docs/outside-games.md says what that process is asked
+    #[arg(
+        long = "game-at",
+        env = "AGON_GAMES",
+        hide_env_values = true,
+        value_name = "NAME=URL",
+        value_delimiter = ','
+    )]
+    games: Vec<Named>,
+}
+
+impl GameArguments {
+    /// Connects to all of them.
+    ///
+    /// # Errors
+    /// One does not answer, or is another game.
+    pub async fn connect(&self) -> Result<Games, Failure> {
+        let connected = Games::connect(&self.games, UP_WITHIN).await;
+        connected.map_err(|error| match error.is_away {
+            true => Failure::Surroundings(format!("{error}; start it and try again")),
+            false => Failure::BadInput(error.to_string()),
+        })
+    }
+
+    /// What they say of themselves. Asks them, from within a command that is not asynchronous.
+    ///
+    /// # Errors
+    /// As [`Self::connect`].
+    pub fn describe(&self) -> Result<Vec<Arc<Description>>, Failure> {
+        if self.games.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ask = || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            let runtime = runtime.map_err(Failure::surroundings)?;
+            let games = runtime.block_on(self.connect())?;
+            Ok(games.descriptions().cloned().collect())
+        };
+        // A command may have a runtime already, and none goes inside another.
+        let asked = thread::scope(|scope| scope.spawn(ask).join());
+        asked.unwrap_or_else(|_| {
+            let why = "games cannot be asked what they are";
+            Err(Failure::Surroundings(why.to_owned()))
+        })
+    }
+
+    /// The flags, as they were typed.
+    pub fn typed(&self) -> impl Iterator<Item = String> {
+        let games = self.games.iter();
+        games.map(|Named { name, address }| format!("--game-at {name}={address}"))
+    }
+}

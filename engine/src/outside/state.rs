@@ -1,0 +1,276 @@
+//! The game and its state in this process: it holds what it was told last and waits. Whoever
+//! drives the session asks the other process for the [`OutsideReply`] to its answers and hands it
+//! in ([`crate::Play::reply`]).
+
+use serde::{Deserialize, Serialize};
+
+use super::reply::{AskGroup, OutsideReply};
+use crate::ask::{Answer, Ask, Seat};
+use crate::chance::Chance;
+use crate::disclosure::Disclosure;
+use crate::event::EventLog;
+use crate::game::{Equilibrium, FactNames, Game, GameInfo, State, Timing};
+use crate::measures::Measures;
+use crate::moves::Move;
+use crate::rule_player::{Made, Request, Strategy, StrategyInfo, StrategySettings};
+use crate::spec::SessionSpec;
+
+/// Kind of the event that every game begins with.
+const BRIEFING: &str = "briefing";
+
+/// What the spec of a session says of a game that is played elsewhere: all that anybody here needs
+/// to know who does not ask the other process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OutsideRules {
+    /// Most asks that one seat can get, fouls apart.
+    pub asks_per_seat: u32,
+    /// Names of facts that mean the same in every game.
+    #[serde(default, skip_serializing_if = "FactNames::is_none")]
+    pub facts: FactNames,
+    /// Whether seats move at the same time or one after another.
+    pub timing: Timing,
+    /// Name for people.
+    pub title: String,
+}
+
+/// A game that is played elsewhere.
+pub struct OutsideGame {
+    info: GameInfo,
+    rules: OutsideRules,
+    seats: usize,
+    payoff_bounds: (f64, f64),
+}
+
+impl OutsideGame {
+    /// One of so many seats.
+    pub fn new(info: GameInfo, rules: OutsideRules, seats: usize) -> Self {
+        Self {
+            info,
+            rules,
+            seats,
+            payoff_bounds: (f64::NEG_INFINITY, f64::INFINITY),
+        }
+    }
+
+    /// One that promises payoffs between these.
+    #[must_use]
+    pub fn promising(self, payoff_bounds: Option<(f64, f64)>) -> Self {
+        Self {
+            payoff_bounds: payoff_bounds.unwrap_or(self.payoff_bounds),
+            ..self
+        }
+    }
+
+    /// The game of a session.
+    pub fn of(spec: &SessionSpec, rules: &OutsideRules) -> Self {
+        Self::new(rules.info(spec), rules.clone(), spec.seats.len())
+    }
+
+    /// The strategies that play any game.
+    pub(super) fn common() -> Vec<StrategyInfo> {
+        STRATEGIES.iter().map(|one| one.info).collect()
+    }
+}
+
+const STRATEGIES: &[Strategy<OutsideGame>] = &[Strategy::RANDOM, Strategy::SPECIFIED];
+
+impl OutsideRules {
+    /// What a session's spec says of the kind of game.
+    pub fn info(&self, spec: &SessionSpec) -> GameInfo {
+        let seats = spec.seats.len();
+        GameInfo {
+            name: spec.game.clone().into(),
+            title: self.title.clone().into(),
+            rules_version: spec.rules_version,
+            seats: (seats, seats),
+            timing: self.timing,
+            facts: self.facts.clone(),
+            ..GameInfo::USUAL
+        }
+    }
+}
+
+impl Game for OutsideGame {
+    fn info(&self) -> &GameInfo {
+        &self.info
+    }
+
+    fn seats(&self) -> usize {
+        self.seats
+    }
+
+    fn asks_per_seat(&self) -> u32 {
+        self.rules.asks_per_seat
+    }
+
+    fn payoff_bounds(&self) -> (f64, f64) {
+        self.payoff_bounds
+    }
+
+    fn disclosures(&self) -> Vec<Disclosure> {
+        Vec::new()
+    }
+
+    fn start(&self, _chance: &mut Chance, _log: &mut EventLog) -> Box<dyn State> {
+        Box::new(OutsideState::awaiting(self.seats, self.rules.asks_per_seat))
+    }
+
+    fn strategies(&self) -> Vec<StrategyInfo> {
+        Self::common()
+    }
+
+    fn rule_player(&self, strategy: &str, settings: &StrategySettings, seat: Seat) -> Made {
+        let request = Request::new(strategy, settings, seat);
+        Strategy::seat(STRATEGIES, &self.info.name, self, request)
+    }
+
+    fn equilibrium(&self) -> Equilibrium {
+        Equilibrium {
+            play: "not stated".to_owned(),
+            scores: Vec::new(),
+        }
+    }
+
+    /// The other process knows; its state holds them.
+    fn measures(&self, _log: &EventLog, _moves: &[Move]) -> Measures {
+        Measures::default()
+    }
+}
+
+/// A state that is moved on by replies from elsewhere.
+#[derive(Debug, Clone)]
+pub struct OutsideState {
+    seats: usize,
+    asks_per_seat: u32,
+    begun: bool,
+    asks: Vec<Ask>,
+    payoffs: Vec<f64>,
+    measures: Option<Measures>,
+    /// Asks of each seat so far.
+    asked: Vec<u32>,
+    /// Events and asks so far: no round is later.
+    produced: usize,
+    next: Option<OutsideReply>,
+}
+
+impl OutsideState {
+    /// The state before the start was told, of a game of so many seats.
+    pub fn awaiting(seats: usize, asks_per_seat: u32) -> Self {
+        Self {
+            seats,
+            asks_per_seat,
+            begun: false,
+            asks: Vec::new(),
+            payoffs: vec![0.0; seats],
+            measures: None,
+            asked: vec![0; seats],
+            produced: 0,
+            next: None,
+        }
+    }
+
+    /// Checks a reply that moves the game on.
+    fn check(&self, reply: &OutsideReply, asks: &[Ask]) -> Result<(), String> {
+        let first = reply.events.first();
+        if !self.begun && first.is_none_or(|event| event.kind != BRIEFING) {
+            return Err(format!(
+                "the first event of a game must be its \"{BRIEFING}\""
+            ));
+        }
+        for event in &reply.events {
+            event.check(self.seats)?;
+            let latest = self.produced + reply.events.len() + asks.len();
+            if event.round as usize > latest {
+                let (kind, round) = (&event.kind, event.round);
+                return Err(format!("{kind}: round {round} comes too early"));
+            }
+        }
+        let payoffs = reply.payoffs.len();
+        if payoffs != self.seats || !reply.payoffs.iter().all(|payoff| payoff.is_finite()) {
+            let seats = self.seats;
+            return Err(format!(
+                "payoffs are {payoffs} numbers; there must be one finite number for each of \
+                 {seats} seats"
+            ));
+        }
+        if let Some(pair) = asks.windows(2).find(|pair| pair[0].seat == pair[1].seat) {
+            return Err(format!("seat {} is asked twice at a time", pair[0].seat));
+        }
+        for ask in asks {
+            let (seat, kind) = (ask.seat, &ask.kind);
+            let Some(asked) = self.asked.get(seat) else {
+                return Err(format!(
+                    "seat {seat} is asked, and there are {}",
+                    self.seats
+                ));
+            };
+            if *asked >= self.asks_per_seat {
+                let most = self.asks_per_seat;
+                return Err(format!(
+                    "seat {seat} is asked more often than the {most} times that asks_per_seat says"
+                ));
+            }
+            if !is_identifier(kind) {
+                return Err(format!(
+                    "{kind:?} cannot be asked: what is asked is called by lower case letters, \
+                     digits and _"
+                ));
+            }
+            let legal = ask.form.check_legal(self.seats);
+            legal.map_err(|why| format!("{kind} of seat {seat}: {why}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// A name that can be that of a template and a field.
+fn is_identifier(name: &str) -> bool {
+    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    name.len() <= 100
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(legal)
+}
+
+impl State for OutsideState {
+    fn asks(&self) -> &[Ask] {
+        &self.asks
+    }
+
+    fn advance(&mut self, _answers: &[Answer], chance: &mut Chance, log: &mut EventLog) {
+        // It is not called before `is_ready` says so.
+        let Some(reply) = self.next.take() else {
+            return;
+        };
+        self.begun = true;
+        self.asks = AskGroup::asks(&reply.asks);
+        self.asks.iter().for_each(|ask| self.asked[ask.seat] += 1);
+        self.produced += reply.events.len() + self.asks.len();
+        self.payoffs = reply.payoffs;
+        self.measures = reply.measures;
+        chance.drawn_elsewhere(reply.draws);
+        reply.events.into_iter().for_each(|event| log.push(event));
+    }
+
+    fn payoffs(&self) -> Vec<f64> {
+        self.payoffs.clone()
+    }
+
+    fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    fn is_ready(&self) -> bool {
+        self.next.is_some()
+    }
+
+    fn hand_in(&mut self, reply: OutsideReply) -> Result<(), String> {
+        self.check(&reply, &AskGroup::asks(&reply.asks))?;
+        self.next = Some(reply);
+        Ok(())
+    }
+
+    fn measures(&self) -> Option<Measures> {
+        self.measures.clone()
+    }
+}

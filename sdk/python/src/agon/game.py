@@ -1,0 +1,462 @@
+"""Games written in Python: their rules, what seats are asked, what happens.
+
+    class Ultimatum(agon.Game):
+        '''One proposes how to divide a pot, the other accepts or rejects.'''
+
+        seats = 2
+        pot = agon.parameter(100, min=1)
+
+        def play(self, table):
+            table.brief(pot=self.pot)
+            offer = (yield table.ask(0, "offer", agon.whole(0, self.pot)))[0]
+            table.tell("proposal", offer=offer)
+            answer = (yield table.ask(1, "answer", agon.choice("accept", "reject")))[1]
+            ...
+
+docs/outside-games.md is the guide.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeAlias
+
+from agon.chance import Chance
+
+CONTRACT = 1
+"""Version of the contract between Agon and the process that holds a game's rules."""
+
+Action: TypeAlias = "int | float | str | list[int] | None"
+"""What a seat answered: a number, a word, a division, the seat that it chose or the word for a
+pass; None where it forfeited the question."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """The legal answers to a question. Made by `whole`, `number`, `choice` and the like."""
+
+    role: str
+    written: Mapping[str, Any]
+
+    @property
+    def pass_word(self) -> str | None:
+        """The word for a pass, where that is legal."""
+        word = self.written.get("pass")
+        return word if isinstance(word, str) else None
+
+
+def whole(
+    min: int | None = None, max: int | None = None, *, pass_word: str | None = None,
+    role: str = "guess",
+) -> Form:  # fmt: skip
+    """Ask for a whole number, both ends included; None is open. A pass may be said instead."""
+    return Form(role, {"form": "integer", "min": min, "max": max, "pass": pass_word})
+
+
+def number(min: float, max: float, *, role: str = "guess") -> Form:
+    """Ask for a real number, both ends included."""
+    return Form(role, {"form": "number", "min": min, "max": max})
+
+
+def amount(min: int, max: int | None = None, *, role: str = "bid") -> Form:
+    """Ask for an amount of money with at most two decimals, both ends in whole dollars."""
+    return Form(role, {"form": "amount", "min": min, "max": max})
+
+
+def choice(*options: str, role: str = "choice") -> Form:
+    """Ask for one of several words in lower case."""
+    return Form(role, {"form": "choice", "options": list(options)})
+
+
+def target(seats: Iterable[int], *, pass_word: str | None = None, role: str = "target") -> Form:
+    """Ask for one of several seats; a pass may be said instead."""
+    return Form(role, {"form": "target", "seats": list(seats), "pass": pass_word})
+
+
+def division(parts: int, total: int, *, role: str = "proposal") -> Form:
+    """Ask for whole numbers, one per part, none negative, that add up to a total."""
+    return Form(role, {"form": "division", "parts": parts, "total": total})
+
+
+@dataclass(frozen=True)
+class GameParameter:
+    """A parameter of a game. Made by `parameter`."""
+
+    default: Any
+    meaning: str
+    kind: Mapping[str, Any]
+
+    def __get__(self, instance: object, owner: object) -> Any:
+        return self if instance is None else self.default
+
+
+def parameter(
+    default: Any, meaning: str = "", *, min: float | None = None, max: float | None = None,
+    options: Sequence[str] | None = None,
+) -> Any:  # fmt: skip
+    """Declare what can be set: `rounds = agon.parameter(10, "Number of rounds.", min=1)`.
+
+    What it may be follows from the default: a flag, a whole number, a number, a text, one of
+    `options`, or a list of those.
+    """
+    kind = dict(_kind(default))
+    if options is not None:
+        kind = {"type": "choice", "options": list(options)}
+    if min is not None:
+        kind["min"] = min
+    if max is not None:
+        kind["max"] = max
+    return GameParameter(default, meaning, kind)
+
+
+def _kind(default: Any) -> Mapping[str, Any]:
+    if isinstance(default, bool):
+        return {"type": "flag"}
+    if isinstance(default, int):
+        return {"type": "integer"}
+    if isinstance(default, float):
+        return {"type": "number"}
+    if isinstance(default, str):
+        return {"type": "text"}
+    if isinstance(default, list | tuple) and default:
+        return {"type": "list", "of": _kind(default[0])}
+    raise TypeError(
+        f"a parameter's default must be a flag, a number, a text or a list of some, not {default!r}"
+    )
+
+
+@dataclass(frozen=True)
+class Question:
+    """The same question to one or several seats. Made by `Table.ask`."""
+
+    seats: tuple[int, ...]
+    kind: str
+    form: Form
+    role: str
+    foul_allowance: int
+
+
+Asking: TypeAlias = "Question | Sequence[Question]"
+"""What a game yields: who is asked what at the same time."""
+
+Answers: TypeAlias = "dict[int, Action]"
+"""What it gets for it: the answer of every seat that was asked."""
+
+Play: TypeAlias = "Generator[Asking, Answers, None]"
+"""What `Game.play` is."""
+
+
+class Table:
+    """One session of a game: who sits there, what happened, what is drawn and paid."""
+
+    def __init__(self, game: Game, seats: int, key: str) -> None:
+        self.seats = seats
+        self.chance = Chance(key)
+        """Draws that follow from the session's luck."""
+        self.payoffs = [0.0] * seats
+        """Each seat's payoff so far."""
+        self.round = 0
+        """The round that events belong to, from 1."""
+        self._game = game
+        self._events: list[dict[str, Any]] = []
+        self._scores: dict[str, float] = {}
+        self._parts: dict[str, float] = {}
+        self._series: dict[str, list[float]] = {}
+
+    def brief(
+        self, *, own: Mapping[str, Sequence[Any]] | None = None,
+        hidden: Mapping[str, Any] | None = None, **facts: Any,
+    ) -> None:  # fmt: skip
+        """Tell everybody the beginning: the number of players, and what else there is to know."""
+        told = {"players": self.seats, **self._game.told(), **facts}
+        self.tell("briefing", round=0, own=own, hidden=hidden, facts=told)
+
+    def tell(
+        self, kind: str, *, round: int | None = None, to: Sequence[int] | None = None,
+        own: Mapping[str, Sequence[Any]] | None = None,
+        hidden: Mapping[str, Any] | None = None, facts: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> None:  # fmt: skip
+        """Let something happen that everybody sees, or the seats `to`.
+
+        `own` holds columns with one entry per seat, of which each seat sees its own; `hidden`
+        stays in the record. Facts that are called like an argument go into `facts`.
+        """
+        event: dict[str, Any] = {"event": kind, "round": self.round if round is None else round}
+        if to is not None:
+            event["to"] = list(to)
+        seen = {**(facts or {}), **more}
+        for section, values in (("facts", seen), ("own", own), ("hidden", hidden)):
+            if values:
+                event[section] = dict(values)
+        self._events.append(event)
+
+    def ask(
+        self, seats: int | Iterable[int], kind: str, form: Form, *, role: str | None = None,
+        foul_allowance: int | None = None,
+    ) -> Question:  # fmt: skip
+        """Ask one seat, or several at the same time. `kind` is what is asked, as one word."""
+        asked = (seats,) if isinstance(seats, int) else tuple(seats)
+        allowed = self._game.foul_allowance if foul_allowance is None else foul_allowance
+        return Question(asked, kind, form, role or form.role, allowed)
+
+    def ask_all(self, kind: str, form: Form, **more: Any) -> Question:
+        """Ask every seat at the same time."""
+        return self.ask(range(self.seats), kind, form, **more)
+
+    def pay(self, gains: Sequence[float] | Mapping[int, float]) -> None:
+        """Add to payoffs."""
+        pairs = gains.items() if isinstance(gains, Mapping) else enumerate(gains)
+        for seat, gain in pairs:
+            self.payoffs[seat] += gain
+
+    def score(self, name: str, value: float) -> None:
+        """Say a score of the session."""
+        self._scores[name] = float(value)
+
+    def part(self, name: str, value: float) -> None:
+        """Say a quantity behind the scores."""
+        self._parts[name] = float(value)
+
+    def series(self, name: str, values: Iterable[float]) -> None:
+        """Say one number per round or turn, for figures."""
+        self._series[name] = [float(value) for value in values]
+
+    def _reply(self, questions: Sequence[Question]) -> dict[str, Any]:
+        """What happened since the last reply."""
+        reply: dict[str, Any] = {"payoffs": [float(payoff) for payoff in self.payoffs]}
+        if self._events:
+            reply["events"], self._events = self._events, []
+        if self.chance.drawn:
+            reply["draws"], self.chance.drawn = self.chance.drawn, []
+        if questions:
+            reply["asks"] = [
+                {
+                    "seats": question.seats,
+                    "kind": question.kind,
+                    "role": question.role,
+                    "form": question.form.written,
+                    "foul_allowance": question.foul_allowance,
+                }
+                for question in questions
+            ]
+        else:
+            reply["measures"] = {
+                "scores": self._scores,
+                "parts": self._parts,
+                "series": self._series,
+            }
+        return reply
+
+
+class Game:
+    """A game. Write `play`; the docstring tells models the rules, everything else is optional.
+
+    `play` is a generator: it yields who is asked what, gets the answers, and returns when the game
+    has ended. It must be a function of its parameters, the answers and `table.chance`: a session
+    is played again from its beginning after a crash, and must go the same way.
+    """
+
+    name: ClassVar[str | None] = None
+    """Name in experiment files; without it, the class's name in lower case."""
+    title: ClassVar[str | None] = None
+    """Name for people; without it, the class's name in words."""
+    rules_version: ClassVar[int] = 1
+    """Raise it whenever the same answers could lead to another record: sessions that were played
+    by other rules are other sessions."""
+    seats: ClassVar[int | tuple[int, int]] = 2
+    """How many seats, or the fewest and the most; `self.players` is how many there are."""
+    timing: ClassVar[str] = "simultaneous"
+    """Whether seats are asked at the same time, or one after another ("sequential")."""
+    asks_per_seat: ClassVar[int | str | tuple[str, int] | None] = None
+    """Most questions to one seat: a number, the name of a parameter, or that and how many for each
+    unit. Without it, one for each of the parameter `rounds`, or one."""
+    foul_allowance: int = 3
+    """Illegal answers that are forgiven by asking again; one more forfeits the question."""
+    source: ClassVar[str] = ""
+    """Where the rules come from."""
+    payoff_bounds: ClassVar[tuple[float, float] | None] = None
+    """Smallest and largest payoff of a seat, if that is promised."""
+    facts: ClassVar[Mapping[str, Any]] = {}
+    """Names of facts that mean the same in every game (docs/outside-games.md)."""
+    templates: ClassVar[Mapping[str, str]] = {}
+    """Templates for models by name (`system.j2`); without any, common words are used."""
+
+    players: int
+
+    def play(self, table: Table) -> Play:
+        """Play one session."""
+        raise NotImplementedError
+
+    def check(self, table: Table, seat: int, kind: str, answer: Action) -> str | None:
+        """Say why an answer that its form allows is illegal all the same; None if it is not."""
+        return None
+
+    def settle(self) -> None:
+        """Check parameters that depend on each other, before the game begins.
+
+        Raise `ValueError` where no game can be played with them.
+        """
+
+    def told(self) -> Mapping[str, Any]:
+        """Return what every briefing tells: title and rules, in the words for models."""
+        if self.templates:
+            return {}
+        words = {"title": self._title(), "rules": inspect.cleandoc(type(self).__doc__ or "")}
+        return {name: text for name, text in words.items() if text}
+
+    @classmethod
+    def parameters(cls) -> dict[str, GameParameter]:
+        """Return what can be set."""
+        declared = {
+            name: value
+            for one in reversed(cls.__mro__)
+            for name, value in vars(one).items()
+            if isinstance(value, GameParameter)
+        }
+        fewest, most = cls._seats()
+        if fewest != most and "players" not in declared:
+            kind = {"type": "integer", "min": fewest, "max": most}
+            meaning = "Number of players; taken from the seats of the experiment."
+            declared["players"] = GameParameter(fewest, meaning, kind)
+        if "foul_allowance" not in declared:
+            kind = {"type": "integer", "min": 0, "max": 1000}
+            meaning = "Fouls forgiven per ask before it is forfeited."
+            declared["foul_allowance"] = GameParameter(cls.foul_allowance, meaning, kind)
+        return declared
+
+    @classmethod
+    def description(cls) -> dict[str, Any]:
+        """Return what Agon is told of the game, as docs/outside-games.md says."""
+        parameters = cls.parameters()
+        summary = inspect.cleandoc(cls.__doc__ or "").split("\n", 1)[0].rstrip(".")
+        described = {
+            "agon_game": CONTRACT,
+            "name": cls.game_name(),
+            "title": cls._title(),
+            "summary": summary[:1].lower() + summary[1:],
+            "source": cls.source,
+            "rules_version": cls.rules_version,
+            "seats": list(cls._seats()),
+            "timing": cls.timing,
+            "facts": dict(cls.facts),
+            "parameters": {
+                name: {"default": one.default, "meaning": one.meaning, **one.kind}
+                for name, one in parameters.items()
+            },
+            "asks_per_seat": cls._asks_per_seat(parameters),
+            "templates": dict(cls.templates),
+        }
+        if cls.payoff_bounds is not None:
+            described["payoff_bounds"] = list(cls.payoff_bounds)
+        return described
+
+    @classmethod
+    def game_name(cls) -> str:
+        """Return the name in experiment files."""
+        return cls.name or "_".join(_words(cls.__name__)).lower()
+
+    @classmethod
+    def _title(cls) -> str:
+        return cls.title or " ".join(_words(cls.__name__))
+
+    @classmethod
+    def _seats(cls) -> tuple[int, int]:
+        return (cls.seats, cls.seats) if isinstance(cls.seats, int) else cls.seats
+
+    @classmethod
+    def _asks_per_seat(cls, parameters: Mapping[str, GameParameter]) -> dict[str, Any]:
+        asks = cls.asks_per_seat
+        if asks is None:
+            asks = "rounds" if "rounds" in parameters else 1
+        if isinstance(asks, int):
+            return {"times": asks}
+        named, times = (asks, 1) if isinstance(asks, str) else asks
+        return {"times": times, "parameter": named}
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name) or [name]
+
+
+@dataclass
+class Session:
+    """One session, as far as it was played: what answers lead to is asked turn by turn."""
+
+    table: Table
+    play: Play
+    questions: Sequence[Question] = ()
+    turn: int = -1
+    forms: dict[int, tuple[str, Form]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, kind: type[Game], start: Mapping[str, Any]) -> Session:
+        """Begin one."""
+        game = kind()
+        for name, value in start["params"].items():
+            setattr(game, name, value)
+        game.players = start["seats"]
+        game.settle()
+        table = Table(game, start["seats"], start["luck"]["key"])
+        return cls(table, game.play(table))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether nobody is asked any more."""
+        return self.turn >= 0 and not self.questions
+
+    def begin(self) -> dict[str, Any]:
+        """Return what the game begins with."""
+        return self._go_on(None)
+
+    def move(self, answers: Sequence[Any]) -> dict[str, Any]:
+        """Return what answers lead to, in the order of seats; or which are refused."""
+        if len(answers) != len(self.forms):
+            raise ValueError(f"{len(answers)} answers to {len(self.forms)} questions")
+        given: Answers = {}
+        refused = []
+        table = self.table
+        for (seat, (kind, form)), answer in zip(self.forms.items(), answers, strict=True):
+            read = _read(form, answer)
+            given[seat] = read
+            if read is not None and (why := table._game.check(table, seat, kind, read)):
+                refused.append({"seat": seat, "kind": "out_of_range", "reason": why})
+        if refused:
+            return {"refused": refused}
+        return self._go_on(given)
+
+    def _go_on(self, answers: Answers | None) -> dict[str, Any]:
+        try:
+            asking = next(self.play) if answers is None else self.play.send(answers)
+            questions = [asking] if isinstance(asking, Question) else list(asking)
+        except StopIteration:
+            questions = []
+        self.questions = questions
+        forms = ((seat, (one.kind, one.form)) for one in questions for seat in one.seats)
+        self.forms = dict(sorted(forms, key=lambda pair: pair[0]))
+        self.turn += 1
+        return self.table._reply(questions)
+
+
+def _read(form: Form, answer: Any) -> Action:
+    if isinstance(answer, Mapping):
+        return None
+    return form.pass_word if answer is None else answer
+
+
+def as_json(value: Any) -> str:
+    """Return JSON; numbers and arrays of numpy are written as Python's."""
+    return json.dumps(value, default=_plain, allow_nan=False, separators=(",", ":"))
+
+
+def _plain(value: Any) -> Any:
+    for method in ("tolist", "item"):
+        if hasattr(value, method):
+            return getattr(value, method)()
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    raise TypeError(f"{type(value).__name__} is nothing that a record can hold")
