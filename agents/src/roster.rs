@@ -1,6 +1,7 @@
 //! The only list of agents: what there is, and how one is built for a seat.
 //! The worker builds; the coordinator and `agon check` check early.
 
+use agon_engine::session::info_of;
 use agon_engine::spec::prompts::joint_version;
 use agon_engine::{Carried, PlayerKind, PlayerSpec, Seat, SessionSpec, registry};
 use serde_json::Value;
@@ -42,7 +43,7 @@ pub fn build(
 ) -> Result<Box<dyn Agent>, AgentError> {
     let (settings, agent) = read(player, &session.game, library)?;
     let settings = settings.in_cell(player, &session.setting);
-    let game = session.info().ok_or_else(|| unknown_game(&session.game));
+    let game = info_of(session).ok_or_else(|| unknown_game(&session.game));
     let built = (agent.build)(Seating {
         settings: &settings,
         game: &*game.map_err(wrong(player))?,

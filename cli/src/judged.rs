@@ -11,6 +11,7 @@ use agon_agents::settings::DEFAULT_PROMPT;
 use agon_agents::{PlayerSettings, PromptLibrary};
 use agon_coordinator::experiment::ExperimentFile;
 use agon_engine::record::StoredRecord;
+use agon_engine::session::info_of;
 use agon_engine::spec::Settings;
 use agon_engine::{PlayerKind, PlayerSpec, Seat, View};
 use agon_outlets::InLine as _;
@@ -182,7 +183,7 @@ fn in_words(record: &StoredRecord, seat: Seat) -> Option<(String, Vec<String>)> 
         ]),
     };
     let settings = PlayerSettings::read(&anybody, &[]).ok()?;
-    let info = record.spec.info()?;
+    let info = info_of(&record.spec)?;
     let mut narrator = Narrator::new(&settings, &info, seat, PromptLibrary::builtin());
     let mut rules = None;
     let events = record.events.iter().map(|event| {

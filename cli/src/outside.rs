@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use agon_engine::outside::Description;
+use agon_engine::outside_game::Description;
 use agon_referee::{Games, Named};
 
 use crate::failure::Failure;

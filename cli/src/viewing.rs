@@ -3,6 +3,7 @@
 
 pub mod calls;
 mod files;
+mod followed;
 mod following;
 pub mod listing;
 mod oidc;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
-use agon_engine::outside::Description;
+use agon_engine::outside_game::Description;
 use agon_service_kit::config::ConfigError;
 use agon_service_kit::files::read_whole;
 use serde_json::Value;

@@ -21,12 +21,11 @@ use crate::outside::OutsideReply;
 use crate::rule_player::Strategy;
 
 pub(crate) mod checks;
-mod info;
 mod registration;
 mod setup;
 mod size;
 
-pub use info::{FactNames, GameInfo, Timing};
+pub use crate::info::{FactNames, GameInfo, Timing};
 pub(crate) use registration::read;
 pub use registration::{Blueprint, Built, Game, Registration};
 pub use setup::Setup;

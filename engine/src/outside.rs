@@ -1,17 +1,12 @@
-//! Games whose rules run elsewhere, in another process and any language. A [`Description`] says
-//! what such a game is, an [`OutsideReply`] what a set of answers leads to, and the record keeps
-//! every reply under its address ([`RecordedReply`]), so that sessions are played again without
-//! the other process. Asking it is not the engine's business, which waits for nobody:
-//! `docs/outside-games.md` says how it is asked.
+//! What another process says of a game whose rules it holds: an [`OutsideReply`] is what a set of
+//! answers leads to, a [`RecordedReply`] the same as a record keeps it, so that sessions are played
+//! again without the process, and [`OutsideRules`] what a spec says of the game. Plain data; how a
+//! game is made of it is `outside_game`.
 
-mod description;
-mod parameters;
 mod recorded;
 mod reply;
-mod state;
+mod rules;
 
-pub use description::{AsksPerSeat, CONTRACT, Description};
-pub use parameters::{Parameter, ParameterKind};
 pub use recorded::RecordedReply;
 pub use reply::{AskGroup, OutsideReply, Refusal};
-pub use state::{OutsideGame, OutsideRules, OutsideState};
+pub use rules::OutsideRules;

@@ -4,6 +4,7 @@
 //! [`SessionSpec`] to a [`Play`]; [`play_again`] feeds a stored record's moves to
 //! it, so that a record can be checked without asking anybody.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -11,8 +12,8 @@ use serde_json::{Map, Value};
 use crate::ask::{Ask, Foul, Seat};
 use crate::chance::Chance;
 use crate::extent::{Bounds, RECORD, TooLarge};
-use crate::game::{Game, ParameterError};
-use crate::outside::OutsideGame;
+use crate::game::{Game, GameInfo, ParameterError};
+use crate::outside_game::{self, OutsideGame};
 use crate::play::{Play, Reaction};
 use crate::record::{StoredMove, StoredRecord};
 use crate::registry;
@@ -62,6 +63,16 @@ pub fn game_of(spec: &SessionSpec) -> Result<Arc<dyn Game>, OpenError> {
     }
     let built = registration.build(&spec.params);
     Ok(built.map_err(OpenError::Game)?.game)
+}
+
+/// What kind of game a session is of; none for one that this program does not know.
+pub fn info_of(spec: &SessionSpec) -> Option<Cow<'static, GameInfo>> {
+    match &spec.outside {
+        Some(rules) => Some(Cow::Owned(outside_game::info_of(spec, rules))),
+        None => registry::find(&spec.game)
+            .ok()
+            .map(|game| game.info.clone()),
+    }
 }
 
 /// Starts a session of a game that was built already; only the spec's seats and

@@ -4,15 +4,12 @@
 //! the same session wherever and however often it is submitted, and a changed
 //! grid re-uses what is done.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::chance::Luck;
-use crate::game::GameInfo;
 use crate::outside::OutsideRules;
-use crate::registry;
 
 pub mod bundle;
 mod canonical;
@@ -182,16 +179,6 @@ impl SessionSpec {
             luck: self.luck.at(place),
             ..self.clone()
         })
-    }
-
-    /// What kind of game it is; none for a game that this program does not know.
-    pub fn info(&self) -> Option<Cow<'static, GameInfo>> {
-        match &self.outside {
-            Some(rules) => Some(Cow::Owned(rules.info(self))),
-            None => registry::find(&self.game)
-                .ok()
-                .map(|game| game.info.clone()),
-        }
     }
 
     /// Whether any seat needs the gateway.

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_engine::game::Equilibrium;
-use agon_engine::outside::{AskGroup, Description, OutsideGame, OutsideState};
+use agon_engine::outside::AskGroup;
+use agon_engine::outside_game::{Description, OutsideGame, OutsideState};
 use agon_engine::record::StoredRecord;
 use agon_engine::registry::{GAMES, Registration};
 use agon_engine::rule_player::{Made, Random, StrategyInfo, StrategySettings};

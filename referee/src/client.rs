@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_engine::outside::Description;
+use agon_engine::outside_game::Description;
 use agon_service_kit::backoff::{DelayPolicy, Delays, Retry, retry};
 use agon_service_kit::server::install_crypto;
 use agon_service_kit::tasks::with_causes;
@@ -15,7 +15,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
 use tracing::warn;
 
-use crate::RefereeError;
+use crate::ruling::RefereeError;
 use crate::wire::{Step, StepReply, StepsRequest, StepsResponse};
 
 /// Messages under way at a time: one is computed while another is on its way.

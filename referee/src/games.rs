@@ -1,14 +1,15 @@
-//! Which games are played elsewhere, and where, as the operator of a process says.
+//! Which games are played elsewhere, and where, as the operator of a process says. Connected to once,
+//! when a command begins.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_engine::outside::Description;
+use agon_engine::outside_game::Description;
 
-use crate::RefereeError;
 use crate::client::GameClient;
+use crate::ruling::RefereeError;
 
 /// A game and the address of its process: `NAME=URL`.
 #[derive(Debug, Clone, PartialEq, Eq)]

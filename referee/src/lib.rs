@@ -8,34 +8,11 @@ mod client;
 mod games;
 mod recorded;
 mod remote;
+mod ruling;
 mod wire;
-
-use agon_engine::{Answer, OutsideReply};
-use futures_util::future::BoxFuture;
 
 pub use client::GameClient;
 pub use games::{Games, GamesError, Named};
 pub use recorded::RecordedReferee;
 pub use remote::RemoteReferee;
-
-/// Says what answers lead to, for one session.
-pub trait Referee: Send {
-    /// What the answers of a turn lead to, in the order of its asks; turn 0 has none and is the
-    /// start.
-    fn rule(
-        &mut self,
-        turn: u32,
-        answers: Vec<Answer>,
-    ) -> BoxFuture<'_, Result<OutsideReply, RefereeError>>;
-}
-
-/// Why there is no ruling.
-#[derive(Debug, Clone, thiserror::Error)]
-pub enum RefereeError {
-    /// Nobody answers, or nobody can at the moment: worth another try later.
-    #[error("{0}")]
-    Away(String),
-    /// There is something that can never go on.
-    #[error("{0}")]
-    Impossible(String),
-}
+pub use ruling::{Referee, RefereeError};

@@ -1,4 +1,5 @@
-//! The referee of a session that was played before: what it says stands in the record.
+//! The referee of a session that was played before: what it says stands in the record. Used wherever a
+//! record is played again without its game's process.
 
 use std::vec::IntoIter;
 
@@ -7,7 +8,7 @@ use agon_engine::{Answer, OutsideReply};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 
-use crate::{Referee, RefereeError};
+use crate::ruling::{Referee, RefereeError};
 
 /// See the module.
 pub struct RecordedReferee {

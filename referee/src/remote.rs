@@ -9,8 +9,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::client::GameClient;
+use crate::ruling::{Referee, RefereeError};
 use crate::wire::{Start, Step, WireAnswer, WireLuck};
-use crate::{Referee, RefereeError};
 
 /// Tries of this process, so that no two have the same name.
 static PLAYS: AtomicU64 = AtomicU64::new(0);

@@ -1,4 +1,5 @@
-//! What goes over the wire, as JSON.
+//! What goes over the wire, as JSON: the contract of `docs/outside-games.md`, word for word. Nothing is
+//! decided here.
 
 use std::sync::Arc;
 

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_engine::record::StoredRecord;
+use agon_engine::session::info_of;
 use agon_engine::{PlayerKind, Seat};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -198,7 +199,7 @@ impl Viewing {
     pub fn head(&self) -> Head {
         let record = &*self.record;
         let spec = &record.spec;
-        let about = spec.info().map(|info| as_sentence(&info.summary));
+        let about = info_of(spec).map(|info| as_sentence(&info.summary));
         let teller = self.teller(None);
         let mut notes = Vec::new();
         if self.found.is_none() {

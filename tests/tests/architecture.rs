@@ -21,7 +21,11 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["proto", "outlets", "service-kit", "redis-link", "identity"],
     ),
     ("agents", &["engine"]),
-    ("worker", &["engine", "agents", "proto", "service-kit"]),
+    ("referee", &["engine", "service-kit"]),
+    (
+        "worker",
+        &["engine", "agents", "proto", "referee", "service-kit"],
+    ),
     (
         "coordinator",
         &[
@@ -47,6 +51,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sim-llm",
             "agent-gateway",
             "agents",
+            "referee",
             "worker",
             "coordinator",
             "report",
@@ -65,6 +70,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "sim-llm",
             "agent-gateway",
             "agents",
+            "referee",
             "worker",
             "coordinator",
             "report",

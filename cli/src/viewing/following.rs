@@ -1,7 +1,7 @@
 //! Experiments of a coordinator, in this process or elsewhere, as pages follow them: how each stands, what
 //! it costs, its records as they are finished, and what people do about it. Called by `viewing.rs`.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,14 +12,12 @@ use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
     CancelExperimentRequest, ExperimentSummary, FetchRecordsRequest, GetExperimentRequest,
     GetGatewayStatusRequest, ListExperimentsRequest, PauseExperimentRequest,
-    ResumeExperimentRequest, RetrySessionsRequest, SetAsideSession, WatchExperimentRequest,
-    WatchExperimentResponse,
+    ResumeExperimentRequest, RetrySessionsRequest, WatchExperimentRequest,
 };
 use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use agon_web::Library;
-use agon_web::sweeps::{Action, State, States, Sweep, SweepFault, Sweeps};
+use agon_web::sweeps::{Action, States, Sweep, Sweeps};
 use agon_worker::Transport;
-use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tempfile::TempDir;
@@ -29,6 +27,7 @@ use tonic::Status;
 use tracing::{debug, warn};
 
 use super::files::Files;
+use super::followed::{Followed, budget, is_settled, sweep_of};
 use super::spool::Spool;
 use crate::failure::Failure;
 use crate::pausing::spent;
@@ -49,14 +48,8 @@ const COMPARE_EVERY: Duration = Duration::from_secs(5);
 /// Speeds are averaged over this long.
 const WINDOW: Duration = Duration::from_secs(30);
 
-/// Examples of sessions that were set aside for one reason.
-const MOST_EXAMPLES: usize = 5;
-
 /// Records that are taken in before the next look.
 const MOST_RECORDS_AT_ONCE: usize = 2_000;
-
-/// Nano-dollars in a dollar.
-const NANO: f64 = 1e9;
 
 type Client = ExperimentServiceClient<Transport>;
 
@@ -179,37 +172,6 @@ impl Sweeps for Following {
             acted.map_err(|refusal| reason(&refusal))
         }
         .boxed()
-    }
-}
-
-/// What is known of an experiment besides how it stands.
-struct Followed {
-    newest: Option<WatchExperimentResponse>,
-    /// Moments and sessions that were done then, over the window.
-    done: VecDeque<(Instant, u64)>,
-    cost: Option<u64>,
-    cost_asked: Option<Instant>,
-    budget: Option<f64>,
-    results_id: Bytes,
-    /// When it was last asked whether the results are still the same.
-    compared: Option<Instant>,
-    spool: Option<Spool>,
-    fetched: u64,
-}
-
-impl Followed {
-    fn new() -> Self {
-        Self {
-            newest: None,
-            done: VecDeque::new(),
-            cost: None,
-            cost_asked: None,
-            budget: None,
-            results_id: Bytes::new(),
-            compared: None,
-            spool: None,
-            fetched: 0,
-        }
     }
 }
 
@@ -428,90 +390,4 @@ fn private_folder() -> io::Result<TempDir> {
 async fn in_time<T>(call: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
     let answered = tokio::time::timeout(ANSWERS_WITHIN, call).await;
     answered.unwrap_or_else(|_| Err(Status::deadline_exceeded("no answer in time")))
-}
-
-fn is_settled(summary: &ExperimentSummary) -> bool {
-    let over = summary.done + summary.set_aside + summary.stopped;
-    summary.cancelled || over >= summary.sessions
-}
-
-fn budget(document: &[u8]) -> Option<f64> {
-    let document: serde_json::Value = serde_json::from_slice(document).ok()?;
-    document["budget_dollars"].as_str()?.parse().ok()
-}
-
-fn sweep_of(
-    library: &Library,
-    summary: ExperimentSummary,
-    followed: &Followed,
-    waiting_for_quota: Option<u64>,
-) -> Sweep {
-    let newest = followed.newest.clone().unwrap_or_default();
-    let state = match () {
-        () if summary.cancelled => State::Cancelled,
-        () if is_settled(&summary) => State::Done,
-        () if !summary.paused.is_empty() => State::Paused,
-        () => State::Running,
-    };
-    let is_running = state == State::Running;
-    let per_minute = per_minute(&followed.done).filter(|_| is_running);
-    let over = summary.done + summary.set_aside + summary.stopped;
-    let left = summary.sessions.saturating_sub(over);
-    let seconds_left = per_minute.filter(|speed| *speed > 0.0);
-    let seconds_left = seconds_left.map(|speed| left as f64 / speed * 60.0);
-    let reason = [&summary.paused, &newest.unplayable]
-        .into_iter()
-        .find(|reason| !reason.is_empty());
-    let run = followed.spool.as_ref();
-    let run = run.and_then(|spool| library.index.read().name(spool.run()));
-    Sweep {
-        experiment: summary.experiment_id,
-        team: summary.team,
-        state,
-        reason: reason.cloned(),
-        sessions: summary.sessions,
-        done: summary.done,
-        running: if is_running { newest.running } else { 0 },
-        waiting: match summary.cancelled {
-            true => 0,
-            false => left.saturating_sub(newest.running),
-        },
-        set_aside: summary.set_aside + summary.stopped,
-        workers: followed.newest.as_ref().map(|newest| newest.workers),
-        per_minute,
-        seconds_left,
-        waiting_for_quota: waiting_for_quota.filter(|_| is_running),
-        cost: followed.cost.map(|cost| cost as f64 / NANO),
-        budget: followed.budget,
-        faults: faults(newest.parked.iter().chain(&newest.dead)),
-        run,
-    }
-}
-
-/// Sessions per minute between the ends of what was seen.
-fn per_minute(done: &VecDeque<(Instant, u64)>) -> Option<f64> {
-    let ((from, before), (to, after)) = (done.front()?, done.back()?);
-    let seconds = to.duration_since(*from).as_secs_f64();
-    (seconds >= 1.0).then(|| after.saturating_sub(*before) as f64 / seconds * 60.0)
-}
-
-/// Sessions by the reason for which they were set aside, most first.
-fn faults<'a>(set_aside: impl Iterator<Item = &'a SetAsideSession>) -> Vec<SweepFault> {
-    let mut by_reason: BTreeMap<&str, SweepFault> = BTreeMap::new();
-    for session in set_aside {
-        let fault = by_reason
-            .entry(&session.reason)
-            .or_insert_with(|| SweepFault {
-                reason: session.reason.clone(),
-                sessions: 0,
-                examples: Vec::new(),
-            });
-        fault.sessions += 1;
-        if fault.examples.len() < MOST_EXAMPLES {
-            fault.examples.push(session.session_id.clone());
-        }
-    }
-    let mut faults: Vec<SweepFault> = by_reason.into_values().collect();
-    faults.sort_by_key(|fault| std::cmp::Reverse(fault.sessions));
-    faults
 }

@@ -4,13 +4,12 @@
 //! else at the game's or player's own table.
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use agon_engine::extent::RECORD;
 use agon_engine::game::usual_extent;
 use agon_engine::names::among;
-use agon_engine::registry::{self, Built, Registration};
+use agon_engine::registry::{Built, Registration};
 use agon_engine::spec::prompts::{self, joint_version};
 use agon_engine::spec::{Origin, Settings};
 use agon_engine::{Game, Luck, PlayerKind, PlayerSpec, SessionSpec, versions};
@@ -22,39 +21,14 @@ use super::grid::Assignment;
 use super::limits::{MOST_SPEC_BYTES, bytes_of, in_words};
 use super::path::{Step, TreePath};
 use super::players::{STRATEGY, no_strategy, strategy_fault, strategy_of};
-use super::values::{in_plain_words, kind_of};
+use super::values::in_plain_words;
 
+mod games;
 mod seats;
 mod worlds;
 
 /// Every game that takes its number of players from the seats calls the parameter so.
 const PLAYERS: &str = "players";
-
-/// Every game as it is without parameters; a grid has many cells and few games.
-static DEFAULTS: LazyLock<BTreeMap<&str, Built>> = LazyLock::new(|| {
-    let built = registry::GAMES.iter().filter_map(|game| {
-        let built = game.build(&Settings::new()).ok()?;
-        Some((&*game.info.name, built))
-    });
-    built.collect()
-});
-
-/// A game that a cell names.
-enum Found {
-    BuiltIn(&'static Registration),
-    Outside(Registration),
-}
-
-impl Deref for Found {
-    type Target = Registration;
-
-    fn deref(&self) -> &Registration {
-        match self {
-            Self::BuiltIn(registration) => registration,
-            Self::Outside(registration) => registration,
-        }
-    }
-}
 
 /// A checked cell.
 pub struct Cell {
@@ -209,15 +183,7 @@ impl Checking<'_> {
         let root = TreePath::root();
         let found = self.registration(tree.get("game"))?;
         let registration = &*found;
-        let own_defaults;
-        let defaults = match DEFAULTS.get(&*registration.info.name) {
-            Some(defaults) => defaults,
-            None => {
-                // Of a sound description the defaults make a game.
-                own_defaults = registration.build(&Settings::new()).ok()?;
-                &own_defaults
-            }
-        };
+        let defaults = &*found.defaults()?;
         let params_bytes = tree.get("params").map_or(0, bytes_of);
         if params_bytes > MOST_SPEC_BYTES {
             self.too_large(&root.key("params"), "the parameters", params_bytes);
@@ -324,42 +290,6 @@ impl Checking<'_> {
             .iter()
             .map(|set| (set.name.clone(), set.value.clone()));
         label.into_iter().chain(axes).collect()
-    }
-
-    fn registration(&mut self, game: Option<&Value>) -> Option<Found> {
-        let document = self.document;
-        let known = || {
-            let built_in = registry::GAMES.iter().map(|game| &*game.info.name);
-            built_in.chain(document.outside.keys().map(String::as_str))
-        };
-        let at = TreePath::root().key("game");
-        match game {
-            Some(Value::String(name)) => {
-                let outside = document.outside.get(name);
-                let outside = outside.map(|game| Found::Outside(game.registration()));
-                let found = outside.or_else(|| registry::find(name).ok().map(Found::BuiltIn));
-                if found.is_none() {
-                    let message = format!(
-                        "no game \"{name}\"{}. If it is played elsewhere, say where with --game-at \
-                         {name}=URL",
-                        among(name, known())
-                    );
-                    self.fault(&at, message);
-                }
-                found
-            }
-            Some(other) => {
-                self.fault(
-                    &at,
-                    format!("must be the name of a game, not {}", kind_of(other)),
-                );
-                None
-            }
-            None => {
-                self.fault(&at, format!("needs a game{}", among("", known())));
-                None
-            }
-        }
     }
 
     fn build(

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_engine::extent::Extent;
-use agon_engine::outside::Description;
+use agon_engine::outside_game::Description;
 use agon_engine::spec::{Origin, Settings};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

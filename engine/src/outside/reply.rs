@@ -1,4 +1,5 @@
-//! What another process says that a set of answers leads to: plain data, and untrusted.
+//! What another process says that a set of answers leads to: plain data, and untrusted. Checked by
+//! `outside_game` before anything comes of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +91,7 @@ impl AskGroup {
     }
 
     /// The asks of groups, in seat order.
-    pub(super) fn asks(groups: &[Self]) -> Vec<Ask> {
+    pub(crate) fn asks(groups: &[Self]) -> Vec<Ask> {
         let asks = groups.iter().flat_map(|group| {
             group.seats.iter().map(|seat| Ask {
                 seat: *seat,
@@ -111,7 +112,7 @@ impl Form {
     ///
     /// # Errors
     /// There is not; says why.
-    pub(super) fn check_legal(&self, seats: usize) -> Result<(), String> {
+    pub(crate) fn check_legal(&self, seats: usize) -> Result<(), String> {
         let wrong = |why: &str| Err(why.to_owned());
         match self {
             Self::Integer { min, max, pass } => match (min, max) {

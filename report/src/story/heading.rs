@@ -1,6 +1,7 @@
 //! The first lines of a session: what was played, of which experiment, and by whom.
 //! Tells nothing that happened. Called by `story.rs`.
 
+use agon_engine::session::info_of;
 use agon_engine::{PlayerKind, PlayerSpec};
 use serde_json::Value as Json;
 
@@ -16,7 +17,7 @@ const FIRST: [&str; 2] = ["strategy", "model"];
 pub fn tell(teller: &mut Teller<'_>) {
     let record = teller.record;
     let spec = &record.spec;
-    let info = spec.info();
+    let info = info_of(spec);
     let title = info
         .as_ref()
         .map_or(spec.game.as_str(), |info| &*info.title);

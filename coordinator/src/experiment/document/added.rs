@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agon_engine::outside::Description;
+use agon_engine::outside_game::Description;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 

@@ -2,37 +2,19 @@
 //! drives the session asks the other process for the [`OutsideReply`] to its answers and hands it
 //! in ([`crate::Play::reply`]).
 
-use serde::{Deserialize, Serialize};
-
-use super::reply::{AskGroup, OutsideReply};
 use crate::ask::{Answer, Ask, Seat};
 use crate::chance::Chance;
 use crate::disclosure::Disclosure;
 use crate::event::EventLog;
-use crate::game::{Equilibrium, FactNames, Game, GameInfo, State, Timing};
+use crate::game::{Equilibrium, Game, GameInfo, State};
 use crate::measures::Measures;
 use crate::moves::Move;
+use crate::outside::{AskGroup, OutsideReply, OutsideRules};
 use crate::rule_player::{Made, Request, Strategy, StrategyInfo, StrategySettings};
 use crate::spec::SessionSpec;
 
 /// Kind of the event that every game begins with.
 const BRIEFING: &str = "briefing";
-
-/// What the spec of a session says of a game that is played elsewhere: all that anybody here needs
-/// to know who does not ask the other process.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct OutsideRules {
-    /// Most asks that one seat can get, fouls apart.
-    pub asks_per_seat: u32,
-    /// Names of facts that mean the same in every game.
-    #[serde(default, skip_serializing_if = "FactNames::is_none")]
-    pub facts: FactNames,
-    /// Whether seats move at the same time or one after another.
-    pub timing: Timing,
-    /// Name for people.
-    pub title: String,
-}
 
 /// A game that is played elsewhere.
 pub struct OutsideGame {
@@ -64,7 +46,7 @@ impl OutsideGame {
 
     /// The game of a session.
     pub fn of(spec: &SessionSpec, rules: &OutsideRules) -> Self {
-        Self::new(rules.info(spec), rules.clone(), spec.seats.len())
+        Self::new(info_of(spec, rules), rules.clone(), spec.seats.len())
     }
 
     /// The strategies that play any game.
@@ -75,19 +57,17 @@ impl OutsideGame {
 
 const STRATEGIES: &[Strategy<OutsideGame>] = &[Strategy::RANDOM, Strategy::SPECIFIED];
 
-impl OutsideRules {
-    /// What a session's spec says of the kind of game.
-    pub fn info(&self, spec: &SessionSpec) -> GameInfo {
-        let seats = spec.seats.len();
-        GameInfo {
-            name: spec.game.clone().into(),
-            title: self.title.clone().into(),
-            rules_version: spec.rules_version,
-            seats: (seats, seats),
-            timing: self.timing,
-            facts: self.facts.clone(),
-            ..GameInfo::USUAL
-        }
+/// What a session's spec says of the kind of game.
+pub(crate) fn info_of(spec: &SessionSpec, rules: &OutsideRules) -> GameInfo {
+    let seats = spec.seats.len();
+    GameInfo {
+        name: spec.game.clone().into(),
+        title: rules.title.clone().into(),
+        rules_version: spec.rules_version,
+        seats: (seats, seats),
+        timing: rules.timing,
+        facts: rules.facts.clone(),
+        ..GameInfo::USUAL
     }
 }
 

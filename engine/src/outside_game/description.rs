@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::parameters::{self, Parameter};
-use super::state::{OutsideGame, OutsideRules};
+use super::state::OutsideGame;
 use crate::game::{Blueprint, Built, FactNames, GameInfo, ParameterError, Registration, Timing};
+use crate::outside::OutsideRules;
 use crate::registry;
 use crate::rule_player::StrategyInfo;
 use crate::spec::Settings;
