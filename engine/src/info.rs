@@ -99,6 +99,6 @@ impl FactNames {
     }
 }
 
-fn is_empty<T: Clone>(names: &Cow<'static, [T]>) -> bool {
+fn is_empty<T>(names: &[T]) -> bool {
     names.is_empty()
 }

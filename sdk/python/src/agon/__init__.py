@@ -1,4 +1,4 @@
-"""Run Agon from Python, read its results as frames, and write players.
+"""Run Agon from Python, read its results as frames, and write players and games.
 
     import agon
 
@@ -11,7 +11,7 @@ docs/python.md is the guide.
 from agon._version import __version__
 from agon.catalogue import (
     Checked,
-    Game,
+    GameInfo,
     Parameter,
     Plan,
     Preset,
@@ -35,9 +35,24 @@ from agon.errors import (
     Paused,
     PlayerFailed,
 )
+from agon.hosting import Hosted, host
 from agon.players import Answer, Ask, PerSeat, Player, Playing
 from agon.records import Record
 from agon.results import Run, Verified, open
+from agon.rules import (
+    Form,
+    Game,
+    Play,
+    Question,
+    Table,
+    amount,
+    choice,
+    division,
+    number,
+    parameter,
+    target,
+    whole,
+)
 from agon.running import run
 
 __all__ = [
@@ -50,30 +65,44 @@ __all__ = [
     "Checked",
     "Doors",
     "Failed",
+    "Form",
     "Game",
+    "GameInfo",
     "GatewayRefused",
+    "Hosted",
     "Interrupted",
     "MissingDependency",
     "Parameter",
     "Paused",
     "PerSeat",
     "Plan",
+    "Play",
     "Player",
     "PlayerFailed",
     "Playing",
     "Preset",
+    "Question",
     "Record",
     "Report",
     "Run",
+    "Table",
     "Verified",
     "__version__",
+    "amount",
     "check",
+    "choice",
+    "division",
     "game",
     "games",
+    "host",
+    "number",
     "open",
+    "parameter",
     "plan",
     "preset",
     "presets",
     "run",
     "serve",
+    "target",
+    "whole",
 ]

@@ -24,7 +24,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Game:
+class GameInfo:
     """A game: `strategies` are its built-in rule players, by name."""
 
     name: str
@@ -71,19 +71,19 @@ class Plan:
         return self.text
 
 
-def games(*, binary: _binary.PathLike | None = None) -> list[Game]:
+def games(*, binary: _binary.PathLike | None = None) -> list[GameInfo]:
     """List the games. `agon.game(name)` has parameters and strategies of one."""
     rows = _tables(_binary.call(binary, ["games"]))[0]
-    return [Game(name, about, _range(seats)) for name, seats, about in rows]
+    return [GameInfo(name, about, _range(seats)) for name, seats, about in rows]
 
 
-def game(name: str, *, binary: _binary.PathLike | None = None) -> Game:
+def game(name: str, *, binary: _binary.PathLike | None = None) -> GameInfo:
     """Return a game with its parameters and strategies."""
     printed = _binary.call(binary, ["games", name])
     title, about = printed.splitlines()[:2]
     seats, source = _after("Seats: ", printed), _after("Source: ", printed)
     parameters, strategies = _tables(printed)
-    return Game(
+    return GameInfo(
         name=name,
         about=about,
         seats=_range(seats.replace(" to ", "-")),

@@ -1,4 +1,6 @@
-"""Serves games that are written in Python to Agon: `agon.host(MyGame)`, or on the command line
+"""Serves games that are written in Python to Agon.
+
+`agon.host(MyGame)` does it inside a program; from a shell:
 
     python -m agon.hosting my_game.py:MyGame --listen 127.0.0.1:9000
 """
@@ -20,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from agon.game import Game, Session, as_json
+from agon.rules import Game, Session, as_json
 
 _LOG = logging.getLogger("agon")
 
