@@ -6,6 +6,7 @@ pub mod audit;
 pub mod check;
 pub mod compare;
 pub mod completions;
+pub mod conformance;
 pub mod coordinator;
 pub mod diff;
 pub mod doctor;
@@ -79,6 +80,8 @@ enum Command {
     Presets(presets::Presets),
     /// List games, or show parameters and strategies of one
     Games(games::Games),
+    /// Check that a game whose rules are in a process of its own keeps what every game must hold
+    Conformance(conformance::Conformance),
     /// Print a game's prompt templates, and an example of what is sent
     Prompts(prompts::Prompts),
     /// Play recorded games again through the engine and compare everything
@@ -156,6 +159,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Conformance(arguments) => conformance::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments, &log),
         Command::Figure(arguments) => figure::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),

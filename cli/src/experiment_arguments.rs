@@ -214,7 +214,7 @@ impl ExperimentArguments {
             prompts,
             rules,
             settings,
-        } = check_models(&file, &document, &library)?;
+        } = check_models(&file, &document, &library, &self.games)?;
         document.prompts = prompts;
         Ok(CheckedExperiment {
             document,
@@ -362,15 +362,23 @@ fn check_models(
     file: &ExperimentFile,
     document: &ExperimentDocument,
     library: &PromptLibrary,
+    games: &GameArguments,
 ) -> Result<Players, Failure> {
     let mut faults = Faults::default();
     let mut players = Players::default();
     // Digests: the settings of all cells together may be half a gigabyte.
     let mut seen = BTreeSet::new();
+    let mut begun = BTreeMap::new();
     let mut cells = Cells::of(document);
     for cell in &mut cells {
         let spec = &cell.spec;
         players.settings += 1;
+        if spec.outside.is_some() && begun.len() < MOST_STARTS {
+            let seats = spec.seats.len();
+            let params = serde_json::to_string(&(&spec.game, &spec.params, seats));
+            let params = params.map_err(Failure::input)?;
+            begun.entry(params).or_insert_with(|| spec.clone());
+        }
         let versions = &mut players.rules;
         versions.insert(spec.game.clone(), spec.rules_version);
         let seats = spec.seats.iter().enumerate();
@@ -398,12 +406,32 @@ fn check_models(
             break;
         }
     }
+    let begun: Vec<SessionSpec> = begun.into_values().collect();
+    for (spec, fault) in begun.iter().zip(games.try_starts(&begun)?) {
+        if let Some(why) = fault {
+            faults.value(&params_of(document, spec), why);
+        }
+    }
     let checked = match faults.is_full() {
         true => Err(faults),
         // What is wrong with the grid comes first.
         false => cells.finish().and_then(|()| faults.or(players)),
     };
     checked.map_err(|faults| Failure::BadInput(file.locate(&faults).to_string()))
+}
+
+/// Settings of games that are played elsewhere whose start is asked for before anything is played.
+const MOST_STARTS: usize = 10_000;
+
+/// Where the parameters of a session come from.
+fn params_of(document: &ExperimentDocument, spec: &SessionSpec) -> TreePath {
+    let mut games = document.games.iter();
+    let named = games.position(|one| one.game.as_ref() == Some(&spec.game));
+    let game = TreePath::root().key("games").index(named.unwrap_or(0));
+    match named.is_some_and(|at| !document.games[at].params.is_empty()) {
+        true => game.key("params"),
+        false => game,
+    }
 }
 
 /// The settings of a player that decide whether it can play and what it is told. Which model it is does

@@ -6,7 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use agon_engine::outside_game::Description;
-use agon_referee::{Games, Named};
+use agon_engine::{SessionSpec, session};
+use agon_referee::{Games, Named, Referee as _, RemoteReferee};
+use agon_service_kit::tasks::with_causes;
 
 use crate::failure::Failure;
 
@@ -49,16 +51,34 @@ impl GameArguments {
         if self.games.is_empty() {
             return Ok(Vec::new());
         }
-        let ask = || {
+        self.ask(async |games| games.descriptions().cloned().collect())
+    }
+
+    /// Has the games begin sessions, none of which is played; for each, why it cannot begin.
+    ///
+    /// # Errors
+    /// A game does not answer.
+    pub fn try_starts(&self, specs: &[SessionSpec]) -> Result<Vec<Option<String>>, Failure> {
+        if specs.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.ask(async |games| {
+            let tried = specs.iter().map(|spec| start(&games, spec));
+            futures_util::future::join_all(tried).await
+        })
+    }
+
+    /// Asks the games something, from within a command that may have a runtime already: none goes
+    /// inside another.
+    fn ask<T: Send>(&self, ask: impl AsyncFnOnce(Games) -> T + Send) -> Result<T, Failure> {
+        let asked = || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build();
             let runtime = runtime.map_err(Failure::surroundings)?;
-            let games = runtime.block_on(self.connect())?;
-            Ok(games.descriptions().cloned().collect())
+            runtime.block_on(async { Ok(ask(self.connect().await?).await) })
         };
-        // A command may have a runtime already, and none goes inside another.
-        let asked = thread::scope(|scope| scope.spawn(ask).join());
+        let asked = thread::scope(|scope| scope.spawn(asked).join());
         asked.unwrap_or_else(|_| {
             let why = "games cannot be asked what they are";
             Err(Failure::Surroundings(why.to_owned()))
@@ -69,5 +89,19 @@ impl GameArguments {
     pub fn typed(&self) -> impl Iterator<Item = String> {
         let games = self.games.iter();
         games.map(|Named { name, address }| format!("--game-at {name}={address}"))
+    }
+}
+
+/// Why a session cannot begin.
+async fn start(games: &Games, spec: &SessionSpec) -> Option<String> {
+    let client = games.get(&spec.game)?.clone();
+    let mut play = match session::open(spec) {
+        Ok(play) => play,
+        Err(error) => return Some(with_causes(&error)),
+    };
+    let ruled = RemoteReferee::new(client, spec).rule(0, Vec::new()).await;
+    match ruled {
+        Ok(reply) => play.reply(reply).err(),
+        Err(error) => Some(error.to_string()),
     }
 }

@@ -88,11 +88,6 @@ impl Luck {
         blake3::derive_key(CONTEXT, &self.material())
     }
 
-    /// The same in 64 hexadecimal digits.
-    pub fn key_in_hexadecimal(self) -> String {
-        blake3::Hash::from_bytes(self.key()).to_hex().to_string()
-    }
-
     /// The bytes that all chance follows from. The place is in them only where it
     /// is not the first: sessions of no series keep the chance they always had.
     fn material(self) -> Vec<u8> {
@@ -171,6 +166,11 @@ impl Chance {
             },
             ..Self::seeded(Luck::new(0, 0))
         }
+    }
+
+    /// What its generators are seeded with, in 64 hexadecimal digits.
+    pub fn key_in_hexadecimal(&self) -> String {
+        blake3::Hash::from_bytes(self.key).to_hex().to_string()
     }
 
     /// Draws asked of a scripted chance that its script did not have.

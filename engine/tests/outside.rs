@@ -487,6 +487,16 @@ fn descriptions_that_make_no_game_say_why() {
         build("rounds", json!("two")).unwrap(),
         "must be a whole number, not \"two\""
     );
+    let written = |value: serde_json::Value| {
+        let mut description = (*described()).clone();
+        let factor = json!({ "type": "list", "of": { "type": "number" }, "default": [1] });
+        let factor = serde_json::from_value(factor).unwrap();
+        description.parameters.insert("factors".to_owned(), factor);
+        let params = Settings::from([("factors".to_owned(), value)]);
+        let built = Arc::new(description).registration().build(&params);
+        built.unwrap().params["factors"].to_string()
+    };
+    assert_eq!(written(json!([2, 0.5])), "[2.0,0.5]");
     assert!(
         build("round", json!(2))
             .unwrap()

@@ -5,14 +5,18 @@
 //! `docs/outside-games.md` is the contract with that process.
 
 mod client;
+mod contract;
 mod games;
+mod kit;
 mod recorded;
 mod remote;
 mod ruling;
 mod wire;
 
 pub use client::GameClient;
+pub use contract::{CLAUSES, Clause};
 pub use games::{Games, GamesError, Named};
+pub use kit::TestedGame;
 pub use recorded::RecordedReferee;
 pub use remote::RemoteReferee;
 pub use ruling::{Referee, RefereeError};

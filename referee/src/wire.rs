@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use agon_engine::spec::Settings;
-use agon_engine::{Answer, Luck, OutsideReply};
+use agon_engine::{Answer, Chance, Luck, OutsideReply};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -60,7 +60,7 @@ impl WireLuck {
             seed,
             repeat,
             place,
-            key: luck.key_in_hexadecimal(),
+            key: Chance::seeded(luck).key_in_hexadecimal(),
         }
     }
 }

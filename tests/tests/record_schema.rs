@@ -4,8 +4,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Arc;
 
 use agon_engine::conformance::{Case, cases};
+use agon_engine::outside_game::Description;
 use agon_engine::record::{AppliedParameters, StoredRecord, TokenLogprob};
 use agon_engine::registry::{self, GAMES};
 use agon_engine::spec::{Origin, Settings};
@@ -258,6 +260,75 @@ fn a_record_with_decisions_and_notes_has_the_published_form() {
     assert_eq!(decisions, in_order([(0, 0), (0, 1), (1, 0)]));
     let notes = addresses(&record["notes"], "turn");
     assert_eq!(notes, in_order([(0, 1), (0, 2), (1, 1)]));
+}
+
+/// A session of a game that is played elsewhere, with a refused answer.
+fn outside_record() -> Value {
+    let description: Description = serde_json::from_value(json!({
+        "agon_game": 1, "name": "numbers", "title": "Numbers", "rules_version": 1, "seats": [2, 2],
+        "timing": "sequential", "asks_per_seat": { "times": 1 }, "facts": { "in_play": "alive" },
+    }))
+    .unwrap();
+    let description = Arc::new(description);
+    let params = description
+        .registration()
+        .build(&Settings::new())
+        .unwrap()
+        .params;
+    let seats = vec![player("ann", PlayerKind::Model, json!({ "model": "agon-sim" })); 2];
+    let spec = SessionSpec {
+        outside: Some(description.rules(&params)),
+        game: description.name.clone(),
+        ..spec("pirate", params, Luck::new(1, 0), seats)
+    };
+    let mut play = session::open(&spec).unwrap();
+    let said = [
+        json!({
+            "events": [{ "event": "briefing", "round": 0, "facts": { "players": 2 } }],
+            "draws": [{ "stream": "deck", "at": 0, "value": [3, 1, 2] }],
+            "asks": [{
+                "seats": [0], "kind": "number", "role": "guess", "foul_allowance": 2,
+                "form": { "form": "integer", "min": 0, "max": 9, "pass": null },
+            }],
+            "payoffs": [0.0, 0.0],
+        }),
+        json!({ "refused": [{ "seat": 0, "kind": "out_of_range", "reason": "seven is taken" }] }),
+        json!({ "events": [{ "event": "end", "round": 1 }], "payoffs": [1.0, 0.0] }),
+    ];
+    for (reply, number) in said.into_iter().zip([7, 6, 0]) {
+        play.reply(serde_json::from_value(reply).unwrap()).unwrap();
+        play.answer(0, Ok(Action::Integer(number)));
+    }
+    assert!(play.is_finished());
+    as_read(&Record::new(spec, &play, Vec::new(), Vec::new()))
+}
+
+#[test]
+fn a_record_of_a_game_that_is_played_elsewhere_has_the_published_form() {
+    let (validator, record) = (validator(), outside_record());
+    assert_eq!(fault(&validator, &record), None);
+    assert_eq!(record["agon_record"], 6);
+    assert_eq!(record["replies"].as_array().unwrap().len(), 3);
+    let without = |path: &str, name: &str| {
+        let mut record = record.clone();
+        let object = record.pointer_mut(path).unwrap().as_object_mut().unwrap();
+        object.remove(name).unwrap();
+        record
+    };
+    let older = json!(5);
+    let mut as_older = record.clone();
+    as_older["agon_record"] = older;
+    let broken = [
+        without("", "replies"),
+        without("/spec", "outside"),
+        without("/replies/1", "turn"),
+        without("/replies/1/refused/0", "reason"),
+        without("/replies/0/asks/0", "form"),
+        as_older,
+    ];
+    for record in broken {
+        assert!(fault(&validator, &record).is_some(), "{record}");
+    }
 }
 
 #[test]

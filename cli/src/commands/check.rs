@@ -1,5 +1,5 @@
 //! `agon check`: everything that is wrong with an experiment file, and what `agon run` would miss.
-//! Plays nothing, calls nobody and needs no keys. Started by `commands.rs`.
+//! Plays nothing, calls no model and needs no keys. Started by `commands.rs`.
 
 use super::run::Run;
 use crate::experiment_arguments::{CheckedExperiment, place_in_words};
@@ -18,7 +18,7 @@ pub struct Check {
     run: Run,
 }
 
-/// Checks; plays nothing and calls nobody.
+/// Checks; plays nothing and calls no model.
 ///
 /// # Errors
 /// Exit 2, with all that is wrong.

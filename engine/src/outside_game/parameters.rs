@@ -113,6 +113,18 @@ impl ParameterKind {
         }
     }
 
+    /// A checked value as specs hold it: 1 where a number is wanted is 1.0, so that both ways to
+    /// write it are the same session.
+    fn written(&self, value: &Value) -> Value {
+        match (self, value) {
+            (Self::Number { .. }, Value::Number(number)) => json!(number.as_f64()),
+            (Self::List { of }, Value::Array(values)) => {
+                values.iter().map(|value| of.written(value)).collect()
+            }
+            _ => value.clone(),
+        }
+    }
+
     fn schema(&self) -> Map<String, Value> {
         let mut schema = Map::new();
         let mut set = |key: &str, value: Value| {
@@ -175,7 +187,7 @@ pub(super) fn complete(
     }
     let all = parameters.iter().map(|(name, parameter)| {
         let value = given.get(name).unwrap_or(&parameter.default);
-        (name.clone(), value.clone())
+        (name.clone(), parameter.kind.written(value))
     });
     Ok(all.collect())
 }

@@ -150,6 +150,14 @@ impl OutsideState {
         }
     }
 
+    /// The state of a game that cannot go on, and so has ended.
+    pub fn ended(seats: usize) -> Self {
+        Self {
+            begun: true,
+            ..Self::awaiting(seats, 0)
+        }
+    }
+
     /// Checks a reply that moves the game on.
     fn check(&self, reply: &OutsideReply, asks: &[Ask]) -> Result<(), String> {
         let first = reply.events.first();

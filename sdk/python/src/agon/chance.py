@@ -77,7 +77,8 @@ class Chance:
         self._kept(stream, at, value)
 
     def _kept(self, stream: str, at: int, value: Any) -> Any:
-        self.drawn.append({"stream": stream, "at": at, "value": value})
+        kept = list(value) if isinstance(value, list | tuple) else value
+        self.drawn.append({"stream": stream, "at": at, "value": kept})
         return value
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict
 
 from agon import _toml
 from agon._binary import PathLike
 from agon.errors import BadInput
+from agon.hosting import host
 from agon.players import Playing, door_names
+from agon.rules import Game
 
 Experiment: TypeAlias = "str | os.PathLike[str] | Mapping[str, Any]"
 """A preset's name, a path, the text of an experiment file, or the same as a dict."""
@@ -30,6 +32,7 @@ class Options(TypedDict, total=False):
     players: Mapping[str, str | Playing] | None
     deadline: str | None
     stand_in: str | Mapping[str, Any] | None
+    games: Sequence[str | type[Game]] | None
     set: Mapping[str, Any] | None
     repeats: int | None
     seed: int | None
@@ -71,19 +74,25 @@ _PLAIN = {
 
 @contextmanager
 def experiment_arguments(experiment: Experiment, options: Options) -> Iterator[list[str]]:
-    """Give the arguments for an experiment; a document lies in a file for as long."""
+    """Give the arguments for an experiment.
+
+    For as long a document lies in a file and games that are written in Python are served.
+    """
     unknown = sorted(set(options) - set(Options.__annotations__))
     if unknown:
         raise TypeError(f"there is no option {', '.join(unknown)}")
     arguments = list(_arguments(options))
-    if isinstance(experiment, Mapping):
-        text = _toml.document(experiment)
-    elif isinstance(experiment, str) and "\n" in experiment:
-        text = experiment
-    else:
-        yield [os.fspath(experiment), *arguments]
-        return
-    with tempfile.TemporaryDirectory(prefix="agon-experiment-") as folder:
+    with ExitStack() as stack:
+        for game in options.get("games") or ():
+            arguments += ["--game-at", _place(game, options, stack)]
+        if isinstance(experiment, Mapping):
+            text = _toml.document(experiment)
+        elif isinstance(experiment, str) and "\n" in experiment:
+            text = experiment
+        else:
+            yield [os.fspath(experiment), *arguments]
+            return
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="agon-experiment-"))
         file = Path(folder) / "experiment.toml"
         file.write_text(text, encoding="utf-8")
         yield [str(file), *arguments]
@@ -125,6 +134,19 @@ def _arguments(options: Options) -> Iterator[str]:
         raise BadInput("deadline and stand_in are for players written in Python, and none is given")
     for path, value in (options.get("set") or {}).items():
         yield from _set(path, value)
+
+
+def _place(game: str | type[Game], options: Options, stack: ExitStack) -> str:
+    """Return where a game is, and serve it if it is a class."""
+    if isinstance(game, str):
+        return game
+    if options.get("coordinator"):
+        raise BadInput(
+            f"the workers of a cluster must reach {game.game_name()}: serve it with agon.host or "
+            "python -m agon, start the workers with --game-at NAME=URL, and give the same "
+            "NAME=URL here"
+        )
+    return stack.enter_context(host(game)).argument
 
 
 def _set(path: str, value: Any) -> tuple[str, str]:

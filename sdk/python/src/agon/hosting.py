@@ -2,7 +2,7 @@
 
 `agon.host(MyGame)` does it inside a program; from a shell:
 
-    python -m agon.hosting my_game.py:MyGame --listen 127.0.0.1:9000
+    python -m agon my_game.py:MyGame --listen 127.0.0.1:9000
 """
 
 from __future__ import annotations
@@ -28,6 +28,10 @@ _LOG = logging.getLogger("agon")
 
 MOST_SESSIONS = 100_000
 """Sessions that are remembered; of others Agon tells the whole history again."""
+
+
+_LOOK_EVERY = 0.02
+"""Seconds between two looks whether to stop."""
 
 
 class Referee:
@@ -107,7 +111,8 @@ class Hosted:
         shown = self._server.server_address
         self.address = f"http://{shown[0]!s}:{shown[1]}"
         self.argument = f"{game.game_name()}={self.address}"
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        serve = self._server.serve_forever
+        self._thread = threading.Thread(target=serve, args=(_LOOK_EVERY,), daemon=True)
         self._thread.start()
 
     @property
@@ -192,6 +197,8 @@ def _find(named: str) -> type[Game]:
         raise SystemExit(f"{named}: write FILE.py:GAME or MODULE:GAME")
     if source.endswith(".py"):
         path = Path(source)
+        # What stands beside the file can be imported, as if the file was run.
+        sys.path.insert(0, str(path.resolve().parent))
         spec = importlib.util.spec_from_file_location(path.stem, path)
         if spec is None or spec.loader is None or not path.exists():
             raise SystemExit(f"{source}: no such file")
@@ -209,7 +216,7 @@ def _find(named: str) -> type[Game]:
 def main(arguments: list[str] | None = None) -> None:
     """Serve a game until the process is stopped."""
     parser = argparse.ArgumentParser(
-        prog="python -m agon.hosting", description="Serves a game that is written in Python."
+        prog="python -m agon", description="Serves a game that is written in Python."
     )
     parser.add_argument("game", metavar="FILE.py:GAME", help="the game's class")
     parser.add_argument("--listen", metavar="ADDRESS", default="127.0.0.1:9000")
@@ -220,7 +227,3 @@ def main(arguments: list[str] | None = None) -> None:
         hosted.wait()
     except KeyboardInterrupt:
         hosted.close()
-
-
-if __name__ == "__main__":
-    main()

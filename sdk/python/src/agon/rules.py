@@ -186,13 +186,14 @@ class Table:
         `own` holds columns with one entry per seat, of which each seat sees its own; `hidden`
         stays in the record. Facts that are called like an argument go into `facts`.
         """
+        # Copies: what a game changes later has not happened yet.
         event: dict[str, Any] = {"event": kind, "round": self.round if round is None else round}
         if to is not None:
             event["to"] = list(to)
         seen = {**(facts or {}), **more}
         for section, values in (("facts", seen), ("own", own), ("hidden", hidden)):
             if values:
-                event[section] = dict(values)
+                event[section] = {name: _copied(value) for name, value in values.items()}
         self._events.append(event)
 
     def ask(
@@ -272,6 +273,10 @@ class Game:
     """How many seats, or the fewest and the most; `self.players` is how many there are."""
     timing: ClassVar[str] = "simultaneous"
     """Whether seats are asked at the same time, or one after another ("sequential")."""
+    chance: ClassVar[bool] = False
+    """Whether it draws (`table.chance`)."""
+    hidden_information: ClassVar[bool] = False
+    """Whether a seat may know something that another may not."""
     asks_per_seat: ClassVar[int | str | tuple[str, int] | None] = None
     """Most questions to one seat: a number, the name of a parameter, or that and how many for each
     unit. Without it, one for each of the parameter `rounds`, or one."""
@@ -324,7 +329,7 @@ class Game:
             meaning = "Number of players; taken from the seats of the experiment."
             declared["players"] = GameParameter(fewest, meaning, kind)
         if "foul_allowance" not in declared:
-            kind = {"type": "integer", "min": 0, "max": 1000}
+            kind = {"type": "integer", "min": 0, "max": 100}
             meaning = "Fouls forgiven per ask before it is forfeited."
             declared["foul_allowance"] = GameParameter(cls.foul_allowance, meaning, kind)
         return declared
@@ -343,6 +348,8 @@ class Game:
             "rules_version": cls.rules_version,
             "seats": list(cls._seats()),
             "timing": cls.timing,
+            "chance": cls.chance,
+            "hidden_information": cls.hidden_information,
             "facts": dict(cls.facts),
             "parameters": {
                 name: {"default": one.default, "meaning": one.meaning, **one.kind}
@@ -377,6 +384,10 @@ class Game:
             return {"times": asks}
         named, times = (asks, 1) if isinstance(asks, str) else asks
         return {"times": times, "parameter": named}
+
+
+def _copied(value: Any) -> Any:
+    return [_copied(entry) for entry in value] if isinstance(value, list | tuple) else value
 
 
 def _words(name: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,13 @@ from agon.doors import DEFAULT_THREADS, Doors, Report
 from agon.experiments import Experiment, Options, experiment_arguments, python_players
 from agon.players import Ask, Playing, door_names
 from agon.results import Run, data_folder, entries_of
+from agon.rules import Game
 
 if TYPE_CHECKING:
     from agon._binary import PathLike
+
+MOST_REASONS = 5
+"""Reasons that are told of sessions that were set aside."""
 
 _ADDRESS = re.compile(r"^agon run http listening on (\S+)\r?\n", re.MULTILINE)
 
@@ -32,6 +37,7 @@ def run(
     deadline: str | None = None,
     stand_in: str | Mapping[str, Any] | None = None,
     threads: int = DEFAULT_THREADS,
+    games: Sequence[str | type[Game]] | None = None,
     set: Mapping[str, Any] | None = None,
     repeats: int | None = None,
     seed: int | None = None,
@@ -61,12 +67,14 @@ def run(
     answered at once. Sessions that a player of the same name finished are not played again; a
     changed player needs another name, or the experiment does (`name`).
 
+    `games` are games that are written in Python (`agon.Game`), or where others are, as NAME=URL.
+
     Progress is shown in a terminal, unless `progress` says otherwise. Ctrl-C stops cleanly and
     raises `Interrupted`; the same call continues. Other failures raise an `AgonError`.
     """
     options = Options(
         model=model, models=models, base_url=base_url, endpoint=endpoint, key_env=key_env,
-        config=config, players=players, deadline=deadline, stand_in=stand_in, set=set,
+        config=config, players=players, deadline=deadline, stand_in=stand_in, games=games, set=set,
         repeats=repeats, seed=seed, name=name, max_cost=max_cost, templates=templates,
         records=records, judged=judged, data=data, out=out, workers=workers, places=places,
         new=new, coordinator=coordinator, gateway=gateway,
@@ -120,6 +128,8 @@ class _Call:
             message = _binary.last_words(told) or "stopped before anything was played"
             raise errors.Interrupted(message, run=played)
         failure = _binary.failure(ended.code, told)
+        if isinstance(failure, errors.BadNews) and played is not None:
+            failure = errors.BadNews("\n".join([failure.message, *_reasons(played)]))
         failure.run = played
         raise failure
 
@@ -182,6 +192,13 @@ class _Serving:
 
 def _shows(progress: bool | None) -> bool:
     return _process.has_terminal() if progress is None else progress
+
+
+def _reasons(played: Run) -> list[str]:
+    """Return why sessions were set aside, most frequent reasons first."""
+    set_aside = played.account.get("sessions", {}).get("set_aside", {})
+    counted = Counter(set_aside.values()).most_common(MOST_REASONS)
+    return [f"{count:,} x {reason}" for reason, count in counted]
 
 
 def _done(kept: Run | None) -> str:
