@@ -91,8 +91,7 @@ impl Course {
         };
         let play = TestedGame::new_play();
         for turn in 0..=course.answers.len() {
-            let step = course.step(tested, &play, turn);
-            let reply = tested.ask(step)?;
+            let reply = course.told(tested, &play, turn)?;
             let is_refusal = reply
                 .reply
                 .as_ref()
@@ -122,11 +121,20 @@ impl Course {
         }
     }
 
+    /// What is said of a turn, told from the start where the play is not remembered.
+    fn told(&self, tested: &TestedGame, play: &Arc<str>, turn: usize) -> Result<StepReply, String> {
+        let reply = tested.ask(self.step(tested, play, turn))?;
+        match reply.unknown {
+            true => tested.ask(self.whole(tested, Arc::clone(play), turn)),
+            false => Ok(reply),
+        }
+    }
+
     /// The request for a turn of a play that is not remembered.
-    fn whole(&self, tested: &TestedGame, turn: usize) -> Step {
+    fn whole(&self, tested: &TestedGame, play: Arc<str>, turn: usize) -> Step {
         Step {
             session: "conformance".into(),
-            play: TestedGame::new_play(),
+            play,
             turn: turn as u32,
             start: Some(tested.start(&self.params, self.seats, self.luck)),
             answers: self.answers[..turn].to_vec(),
@@ -154,7 +162,8 @@ fn forgets_without_harm(tested: &TestedGame) -> Result<(), String> {
     for repeat in 0..4 {
         let course = Course::of(tested, Luck::new(11, repeat))?;
         for turn in 0..course.said.len() {
-            let reply = tested.ask(course.whole(tested, turn))?;
+            let whole = course.whole(tested, TestedGame::new_play(), turn);
+            let reply = tested.ask(whole)?;
             course.compare(turn, &reply, "told from the start")?;
         }
     }
@@ -173,8 +182,8 @@ fn says_what_is_unknown(tested: &TestedGame) -> Result<(), String> {
     // A turn that was answered before, as after an answer that got lost: it may say that it does
     // not know, or the same again.
     let play = TestedGame::new_play();
-    tested.ask(course.step(tested, &play, 0))?;
-    tested.ask(course.step(tested, &play, 1))?;
+    course.told(tested, &play, 0)?;
+    course.told(tested, &play, 1)?;
     let again = tested.ask(course.step(tested, &play, 1))?;
     match again.unknown {
         true => Ok(()),
@@ -196,8 +205,11 @@ fn keeps_sessions_apart(tested: &TestedGame) -> Result<(), String> {
             .iter()
             .map(|(course, play)| course.step(tested, play, turn));
         let replies = tested.ask_together(steps.collect())?;
-        for ((course, _), reply) in open.iter().zip(&replies) {
-            course.compare(turn, reply, "beside other sessions")?;
+        for ((course, play), mut reply) in open.iter().zip(replies) {
+            if reply.unknown {
+                reply = tested.ask(course.whole(tested, Arc::clone(play), turn))?;
+            }
+            course.compare(turn, &reply, "beside other sessions")?;
         }
     }
     Ok(())
@@ -217,8 +229,9 @@ fn follows_from_luck(tested: &TestedGame) -> Result<(), String> {
             ..first
         };
         let turn = first.said.len() - 1;
-        let reply = tested.ask(other.whole(tested, turn))?;
-        let again = tested.ask(other.whole(tested, turn))?;
+        let whole = || other.whole(tested, TestedGame::new_play(), turn);
+        let reply = tested.ask(whole())?;
+        let again = tested.ask(whole())?;
         if reply.reply != again.reply {
             return Err("the same luck leads to something else the second time".to_owned());
         }

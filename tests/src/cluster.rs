@@ -96,6 +96,11 @@ impl Cluster {
 
     /// Starts another worker.
     pub fn add_worker(&mut self) {
+        self.add_worker_with(&[]);
+    }
+
+    /// The same, with further flags.
+    pub fn add_worker_with(&mut self, flags: &[&str]) {
         let (coordinator, gateway) = (self.coordinator_url(), self.gateway_url());
         let mut arguments = vec![
             "worker",
@@ -107,6 +112,7 @@ impl Cluster {
             "8",
         ];
         arguments.extend(self.worker_flags.iter().map(String::as_str));
+        arguments.extend(flags);
         let (worker, _) = Role::start(&arguments);
         self.workers.push(worker);
     }

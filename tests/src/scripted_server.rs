@@ -81,7 +81,8 @@ fn serve(stream: TcpStream, counted: &AtomicU64, script: &Script) -> Option<()> 
             said.status,
             said.body.len()
         );
-        out.write_all(head.as_bytes()).ok()?;
-        out.write_all(&said.body).ok()?;
+        // In one piece: the second of two would wait until the first was acknowledged.
+        out.write_all(&[head.as_bytes(), &said.body].concat())
+            .ok()?;
     }
 }

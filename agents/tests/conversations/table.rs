@@ -123,7 +123,7 @@ impl Game {
             luck: Luck::new(1, 0),
             game: self.name.to_owned(),
             outside: None,
-            rules_version: 1,
+            rules_version: registry::find(self.name).unwrap().info.rules_version,
             params: self.params.clone(),
             seats: vec![player.clone(); self.seats],
             prompts_version: None,

@@ -26,7 +26,7 @@ static DEFAULTS: LazyLock<BTreeMap<&str, Built>> = LazyLock::new(|| {
 /// A game that a cell names.
 pub(super) enum Found {
     BuiltIn(&'static Registration),
-    Outside(Registration),
+    Outside(Box<Registration>),
 }
 
 impl Deref for Found {
@@ -79,7 +79,7 @@ impl Checking<'_> {
         match game {
             Some(Value::String(name)) => {
                 let outside = document.outside.get(name);
-                let outside = outside.map(|game| Found::Outside(game.registration()));
+                let outside = outside.map(|game| Found::Outside(Box::new(game.registration())));
                 let found = outside.or_else(|| registry::find(name).ok().map(Found::BuiltIn));
                 if found.is_none() {
                     let message = format!(
