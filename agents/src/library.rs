@@ -180,11 +180,12 @@ impl PromptLibrary {
         let all = FOLDERS.iter().copied();
         let built_in = all.filter(|(found, _)| *found == folder);
         let brought = self.replaced.iter().filter_map(|path| {
-            let (version, _) = path
+            let (version, file) = path
                 .strip_prefix(folder)?
                 .strip_prefix('/')?
                 .split_once('/')?;
-            is_of_outside_game(path).then_some(version)
+            let is_here = is_of_outside_game(path) && !file.contains('/');
+            is_here.then_some(version)
         });
         let versions = built_in.map(|(_, version)| version).chain(brought);
         versions.collect::<BTreeSet<_>>().into_iter().collect()

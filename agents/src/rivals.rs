@@ -7,6 +7,9 @@ use agon_engine::{Seat, Value};
 
 use crate::events::BRIEFING;
 
+/// Most players of any game: what a briefing says may come from elsewhere.
+const MOST_PLAYERS: usize = 1_000;
+
 /// The other players of one seat.
 #[derive(Debug)]
 pub struct Rivals {
@@ -33,7 +36,7 @@ impl Rivals {
         if event.kind == BRIEFING {
             let players = event.fact("players").and_then(Value::integer);
             let players = players.and_then(|players| usize::try_from(players).ok());
-            self.living = (0..players.unwrap_or(0)).collect();
+            self.living = (0..players.unwrap_or(0).min(MOST_PLAYERS)).collect();
             let told = self.facts.seat_names.as_ref();
             let told = told.and_then(|name| event.fact(name));
             self.names = told.map(names).unwrap_or_default();

@@ -101,7 +101,10 @@ async fn start(games: &Games, spec: &SessionSpec) -> Option<String> {
     };
     let ruled = RemoteReferee::new(client, spec).rule(0, Vec::new()).await;
     match ruled {
-        Ok(reply) => play.reply(reply).err(),
+        Ok(reply) => match play.reply(reply) {
+            Err(why) => Some(why),
+            Ok(_) => play.overflow().map(|much| much.to_string()),
+        },
         Err(error) => Some(error.to_string()),
     }
 }

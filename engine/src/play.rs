@@ -24,6 +24,9 @@ mod tests;
 
 use produced::Produced;
 
+/// Letters of a reason for which another process refuses an answer: it is told to the player.
+const LONGEST_REASON: usize = 1_000;
+
 /// A session in progress.
 pub struct Play {
     game: Arc<dyn Game>,
@@ -259,7 +262,9 @@ impl Play {
         } else {
             self.refuse(&reply)?
         };
+        self.produced.reply(&recorded);
         self.replies.push(recorded);
+        self.overflow = self.produced.extent.within(&self.most).err();
         self.run();
         Ok(reactions)
     }
@@ -273,6 +278,11 @@ impl Play {
         let place_of = |seat: Seat| asks.iter().position(|ask| ask.seat == seat);
         for (at, refusal) in reply.refused.iter().enumerate() {
             let seat = refusal.seat;
+            if refusal.reason.is_empty() || refusal.reason.len() > LONGEST_REASON {
+                return Err(format!(
+                    "seat {seat} is refused for a reason that has not 1 to {LONGEST_REASON} letters"
+                ));
+            }
             let given = place_of(seat).and_then(|place| self.open[place].answer.as_ref());
             let is_twice = reply.refused[..at].iter().any(|other| other.seat == seat);
             if !matches!(given, Some(Answer::Given(_))) || is_twice {
@@ -306,7 +316,21 @@ impl Play {
 
     /// Keeps a recorded refusal of answers that are not put again: their fouls were handed in.
     pub(crate) fn keep_refusal(&mut self, reply: &OutsideReply) {
+        let asks = self.state.asks().iter().zip(&mut self.open);
+        for (ask, open) in asks {
+            let is_rule = matches!(self.rule_players.get(ask.seat), Some(Some(_)));
+            let refused = reply
+                .refused
+                .iter()
+                .find(|refusal| refusal.seat == ask.seat);
+            if let Some(refusal) = refused.filter(|_| is_rule) {
+                open.fouls
+                    .push(Foul::new(refusal.kind, refusal.reason.clone()));
+                open.answer = Some(Answer::Forfeited);
+            }
+        }
         let recorded = RecordedReply::new(self.turn, reply);
+        self.produced.reply(&recorded);
         self.replies.push(recorded);
     }
 

@@ -14,6 +14,7 @@ use crate::measures::Measures;
 use crate::moves::Move;
 use crate::outside::{OutsideReply, RecordedReply};
 use crate::play::Play;
+use crate::registry;
 use crate::series::Carried;
 use crate::spec::{SessionId, SessionSpec};
 use crate::versions;
@@ -373,6 +374,9 @@ impl StoredRecord {
     /// one result each, turns without gaps.
     fn check_shape(&self) -> Result<(), String> {
         let seats = self.spec.seats.len();
+        if self.spec.outside.is_some() && registry::find(&self.spec.game).is_ok() {
+            return Err(format!("{} is not played elsewhere", self.spec.game));
+        }
         let outcome = &self.outcome;
         let results = [
             ("payoffs", outcome.payoffs.len()),

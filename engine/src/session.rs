@@ -49,6 +49,10 @@ pub fn open_within(most: &Bounds, spec: &SessionSpec) -> Result<Play, OpenError>
 /// This program has no such game, or other rules, or cannot build it from the spec's parameters.
 pub fn game_of(spec: &SessionSpec) -> Result<Arc<dyn Game>, OpenError> {
     if let Some(rules) = &spec.outside {
+        if registry::find(&spec.game).is_ok() {
+            let game = spec.game.clone();
+            return Err(OpenError::NotOutside { game });
+        }
         return Ok(Arc::new(OutsideGame::of(spec, rules)));
     }
     let registration = registry::find(&spec.game).map_err(OpenError::Game)?;
@@ -112,6 +116,12 @@ pub enum OpenError {
         wanted: u32,
         /// What there is.
         have: u32,
+    },
+    /// The spec says that a game of this program is played elsewhere.
+    #[error("{game} is a game of this program and not played elsewhere")]
+    NotOutside {
+        /// The game.
+        game: String,
     },
     /// Players and seats do not match.
     #[error("the game has {seats} seats, but {players} players are given")]

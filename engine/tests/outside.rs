@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use agon_engine::extent::{Bounds, RECORD};
 use agon_engine::game::Equilibrium;
 use agon_engine::outside::AskGroup;
 use agon_engine::outside_game::{Description, OutsideGame, OutsideState};
@@ -212,6 +213,7 @@ fn described() -> Arc<Description> {
         "seats": [2, 2], "timing": "simultaneous",
         "parameters": { "rounds": { "type": "integer", "min": 1, "max": 9, "default": 2 } },
         "asks_per_seat": { "times": 1, "parameter": "rounds" },
+        "templates": { "system.j2": "Say numbers.", "ask.j2": "Which?", "result_end.j2": "Over." },
     });
     Arc::new(serde_json::from_value(description).unwrap())
 }
@@ -400,16 +402,57 @@ fn what_no_game_may_say_is_refused_and_changes_nothing() {
         (
             asking(
                 0,
-                json!([{ "event": "briefing", "round": 0, "own": { "a": [1] } }]),
+                json!([{ "event": "briefing", "round": 0, "facts": { "players": 2 }, "own": { "a": [1] } }]),
             ),
             "1 entries",
         ),
         (
             asking(
                 0,
-                json!([{ "event": "briefing", "round": 0, "to": [1, 0] }]),
+                json!([{ "event": "briefing", "round": 0, "facts": { "players": 2 }, "to": [1, 0] }]),
             ),
             "audience",
+        ),
+        (set("/asks/0/seats", json!([])), "is asked of no seat"),
+        (
+            set("/asks/0/seats", json!([0, 1, 0])),
+            "3 seats are asked, and there are 2",
+        ),
+        (
+            set("/asks/0/foul_allowance", json!(101)),
+            "101 fouls are forgiven",
+        ),
+        (
+            set("/events/0/facts/players", json!(1_000_000_000_000_u64)),
+            "there are 2 \"players\"",
+        ),
+        (
+            set(
+                "/asks/0/form",
+                json!({ "form": "division", "parts": 1_000_000_000_000_u64, "total": 1 }),
+            ),
+            "1 to 1000 parts",
+        ),
+        (
+            set(
+                "/asks/0/form",
+                json!({ "form": "choice", "options": vec!["a"; 1001] }),
+            ),
+            "more than a thousand options",
+        ),
+        (
+            asking(
+                0,
+                json!([{ "event": "briefing", "round": 0, "facts": { "players": 2, "A b": 1 } }]),
+            ),
+            "is no name of an event or a fact",
+        ),
+        (
+            asking(
+                0,
+                json!([{ "event": "briefing", "round": 0, "facts": { "players": 2, "round": 1 } }]),
+            ),
+            "is no name of an event or a fact",
         ),
     ];
     for (said, why) in starts {
@@ -441,10 +484,56 @@ fn what_no_game_may_say_is_refused_and_changes_nothing() {
 }
 
 #[test]
+fn a_game_of_this_program_is_never_played_elsewhere() {
+    let (spec, play) = finished();
+    let record = Record::new(spec.clone(), &play, Vec::new(), Vec::new());
+    let line = record.to_line().unwrap();
+    let forged = line.replacen(r#""game":"numbers""#, r#""game":"guess_two_thirds""#, 1);
+    let error = StoredRecord::from_line(&forged).unwrap_err();
+    let why = format!("{error:?}");
+    assert!(
+        why.contains("guess_two_thirds is not played elsewhere"),
+        "{why}"
+    );
+    let spec = SessionSpec {
+        game: "guess_two_thirds".to_owned(),
+        ..spec
+    };
+    let error = session::open(&spec).err().unwrap().to_string();
+    assert!(error.contains("not played elsewhere"), "{error}");
+}
+
+#[test]
+fn a_session_ends_where_its_replies_exceed_what_a_record_holds() {
+    let spec = numbers([PlayerKind::Model; 2]);
+    let most = Bounds {
+        values: 32,
+        ..RECORD
+    };
+    let mut play = session::open_within(&most, &spec).unwrap();
+    play.reply(reply(first())).unwrap();
+    assert!(play.overflow().is_none());
+    said(&mut play, [1, 2]);
+    for _ in 0..2 {
+        play.reply(refusing(&[1])).unwrap();
+        play.answer(1, Ok(Action::Integer(3)));
+    }
+    assert!(play.overflow().is_some());
+    assert!(play.is_finished());
+}
+
+#[test]
 fn descriptions_that_make_no_game_say_why() {
     let faults = [
         ("/agon_game", json!(2), "speaks version 1"),
         ("/name", json!("Numbers!"), "lower case letters"),
+        (
+            "/title",
+            json!("Numbers\nand more"),
+            "title must be one line",
+        ),
+        ("/templates", json!({ "sistem.j2": "" }), "tells nothing"),
+        ("/templates", json!({ "system.j2": "" }), "no ask.j2"),
         ("/name", json!("pirate"), "taken by this program"),
         ("/seats", json!([3, 2]), "the fewest first"),
         (

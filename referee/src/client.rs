@@ -3,14 +3,17 @@
 //! come in until then.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use agon_engine::extent::{Extent, RECORD};
 use agon_engine::outside_game::Description;
 use agon_service_kit::backoff::{DelayPolicy, Delays, Retry, retry};
 use agon_service_kit::server::install_crypto;
 use agon_service_kit::tasks::with_causes;
 use bytes::Bytes;
 use reqwest::{Response, StatusCode};
+use serde_json::value::RawValue;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
 use tracing::warn;
@@ -24,17 +27,26 @@ const UNDER_WAY: usize = 4;
 /// Requests in one message.
 const MOST_STEPS: usize = 512;
 
+/// Requests in the first messages, before it is known how long a step takes.
+const FIRST_STEPS: usize = 8;
+
+/// Messages are as long as are answered within this time.
+const ANSWERED_SOON: Duration = Duration::from_secs(2);
+
+/// Bytes of a message, unless a single request has more.
+const MOST_REQUEST: usize = 8 * 1024 * 1024;
+
 /// Requests that wait to be sent.
 const WAITING: usize = 4096;
 
 /// A message is answered within this time.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(60);
+const ANSWERED_WITHIN: Duration = Duration::from_secs(120);
 
 /// A connection is made within this time.
 const CONNECTED_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long a process may be away before sessions are put back.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a process may be away before sessions are set aside.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Bytes of a description.
 const MOST_DESCRIPTION: usize = 2 * 1024 * 1024;
@@ -82,7 +94,8 @@ impl GameClient {
         let asking = Asking {
             client,
             steps: format!("{address}/steps"),
-            game: description.name.clone(),
+            game: description.name.as_str().into(),
+            at_once: Arc::new(AtomicUsize::new(FIRST_STEPS)),
         };
         tokio::spawn(asking.run(queue));
         Ok(Self {
@@ -114,18 +127,16 @@ async fn describe(
     let deadline = Instant::now() + patience;
     let ask = || async {
         let sent = client.get(format!("{address}/")).send().await;
-        let response = sent.map_err(|error| Retry::Again(away(error)))?;
-        let body = body(response, MOST_DESCRIPTION).await?;
-        let description: Description = serde_json::from_slice(&body).map_err(|error| {
-            Retry::Stop(RefereeError::Impossible(format!(
-                "what it describes is no game: {error}"
-            )))
-        })?;
-        let sound = description.check();
-        sound.map_err(|why| Retry::Stop(RefereeError::Impossible(why)))?;
-        Ok(description)
+        let response = sent.map_err(|error| Retry::Again(away(error).into()))?;
+        body(response, MOST_DESCRIPTION).await
     };
-    retry(Delays::default(), Some(deadline), ask).await
+    let body: Result<Vec<u8>, Unanswered> = retry(Delays::default(), Some(deadline), ask).await;
+    let description: Result<Description, _> = serde_json::from_slice(&body?);
+    let description = description.map_err(|error| {
+        RefereeError::Impossible(format!("what it describes is no game: {error}"))
+    })?;
+    description.check().map_err(RefereeError::Impossible)?;
+    Ok(description)
 }
 
 /// Sends messages.
@@ -133,21 +144,30 @@ async fn describe(
 struct Asking {
     client: reqwest::Client,
     steps: String,
-    game: String,
+    game: Arc<str>,
+    /// How many requests go into a message, so that it is answered soon: a game may take a
+    /// millisecond for a step, or a second.
+    at_once: Arc<AtomicUsize>,
+}
+
+/// A request with its JSON.
+struct Written {
+    json: Box<RawValue>,
+    answer: oneshot::Sender<Result<StepReply, RefereeError>>,
 }
 
 impl Asking {
     /// Ends when nobody can ask any more.
     async fn run(self, mut queue: mpsc::Receiver<Waiting>) {
         let free = Arc::new(Semaphore::new(UNDER_WAY));
+        let mut left = None;
         loop {
-            let mut batch = Vec::new();
             let Ok(permit) = Arc::clone(&free).acquire_owned().await else {
                 return;
             };
-            if queue.recv_many(&mut batch, MOST_STEPS).await == 0 {
+            let Some(batch) = self.batch(&mut queue, &mut left).await else {
                 return;
-            }
+            };
             let asking = self.clone();
             tokio::spawn(async move {
                 asking.ask(batch).await;
@@ -156,68 +176,169 @@ impl Asking {
         }
     }
 
-    async fn ask(&self, batch: Vec<Waiting>) {
-        // Whoever asked may be gone.
-        let batch: Vec<Waiting> = batch
-            .into_iter()
-            .filter(|waiting| !waiting.answer.is_closed())
-            .collect();
-        if batch.is_empty() {
-            return;
-        }
-        let answered = self.send(batch.iter().map(|waiting| &waiting.step)).await;
-        match answered {
-            Ok(replies) => {
-                for (waiting, reply) in batch.into_iter().zip(replies) {
-                    let _ = waiting.answer.send(Ok(reply));
-                }
+    /// What goes into the next message: everything that waits, within its bounds.
+    async fn batch(
+        &self,
+        queue: &mut mpsc::Receiver<Waiting>,
+        left: &mut Option<Written>,
+    ) -> Option<Vec<Written>> {
+        let most = self.at_once.load(Ordering::Relaxed);
+        let mut batch: Vec<Written> = left.take().into_iter().collect();
+        let mut bytes: usize = batch.iter().map(|one| one.json.get().len()).sum();
+        while batch.len() < most {
+            let next = match batch.is_empty() {
+                true => queue.recv().await?,
+                false => match queue.try_recv() {
+                    Ok(next) => next,
+                    Err(_) => break,
+                },
+            };
+            // Whoever asked may be gone.
+            let Some(written) = Written::of(next) else {
+                continue;
+            };
+            bytes += written.json.get().len();
+            if bytes > MOST_REQUEST && !batch.is_empty() {
+                *left = Some(written);
+                break;
             }
-            Err(error) => {
-                warn!(game = self.game, reason = %error, "the game does not answer");
-                for waiting in batch {
-                    let _ = waiting.answer.send(Err(error.clone()));
+            batch.push(written);
+        }
+        Some(batch)
+    }
+
+    /// Asks, in two halves where the message or its answer is too long.
+    async fn ask(&self, batch: Vec<Written>) {
+        let mut batches = vec![batch];
+        while let Some(mut batch) = batches.pop() {
+            let begun = Instant::now();
+            match self.send(&batch).await {
+                Ok(replies) => {
+                    self.learn(batch.len(), begun.elapsed());
+                    for (written, reply) in batch.into_iter().zip(replies) {
+                        let _ = written.answer.send(reply);
+                    }
+                }
+                Err(Unanswered::TooLong(_)) if batch.len() > 1 => {
+                    let rest = batch.split_off(batch.len() / 2);
+                    batches.extend([rest, batch]);
+                }
+                Err(Unanswered::TooLong(error) | Unanswered::Otherwise(error)) => {
+                    warn!(game = %self.game, reason = %error, "the game does not answer");
+                    let error = error.of(&self.game);
+                    for written in batch {
+                        let _ = written.answer.send(Err(error.clone()));
+                    }
                 }
             }
         }
     }
 
+    /// Makes messages longer while they are answered soon, and shorter when they are not.
+    fn learn(&self, steps: usize, took: Duration) {
+        let each = took.as_secs_f64() / steps.max(1) as f64;
+        let fits = ANSWERED_SOON.as_secs_f64() / each.max(1e-6);
+        let most = self.at_once.load(Ordering::Relaxed) * 2;
+        let fits = (fits as usize).clamp(1, MOST_STEPS.min(most));
+        // A short message says little about long ones.
+        if steps * 2 >= most / 2 || fits < most / 2 {
+            self.at_once.store(fits, Ordering::Relaxed);
+        }
+    }
+
     async fn send(
         &self,
-        steps: impl Iterator<Item = &Step>,
-    ) -> Result<Vec<StepReply>, RefereeError> {
+        batch: &[Written],
+    ) -> Result<Vec<Result<StepReply, RefereeError>>, Unanswered> {
+        let otherwise = |error: RefereeError| Unanswered::Otherwise(error);
         let request = StepsRequest {
-            steps: steps.collect(),
+            steps: batch.iter().map(|written| &*written.json).collect(),
         };
-        let count = request.steps.len();
         let json = serde_json::to_vec(&request);
-        let json = json.map_err(|error| RefereeError::Impossible(error.to_string()))?;
+        let json = json.map_err(|error| otherwise(RefereeError::Impossible(error.to_string())))?;
         let json = Bytes::from(json);
         let policy = DelayPolicy {
-            cap: Duration::from_secs(2),
+            cap: Duration::from_secs(5),
             ..DelayPolicy::default()
         };
         let deadline = Instant::now() + PATIENCE;
-        retry(Delays::new(policy), Some(deadline), || async {
+        let body = retry(Delays::new(policy), Some(deadline), || async {
             let request = self.client.post(&self.steps);
             let request = request.header("content-type", "application/json");
             let sent = request.body(json.clone()).send().await;
-            let response = sent.map_err(|error| Retry::Again(away(error)))?;
-            let body = body(response, MOST_ANSWER).await?;
-            let wrong = |why: String| {
-                let why = format!("the answer of the game {} is {why}", self.game);
-                Retry::Stop(RefereeError::Impossible(why))
-            };
-            let read: Result<StepsResponse, _> = serde_json::from_slice(&body);
-            let replies = read
-                .map_err(|error| wrong(format!("none: {error}")))?
-                .replies;
-            match replies.len() == count {
-                true => Ok(replies),
-                false => Err(wrong(format!("one to {} of {count} steps", replies.len()))),
-            }
+            let response = sent.map_err(|error| Retry::Again(away(error).into()))?;
+            body(response, MOST_ANSWER).await
         })
-        .await
+        .await?;
+        let (game, count) = (Arc::clone(&self.game), batch.len());
+        let read = move || read(&game, &body, count);
+        let read = tokio::task::spawn_blocking(read).await;
+        let read = read.unwrap_or_else(|error| Err(RefereeError::Away(error.to_string())));
+        read.map_err(otherwise)
     }
+}
+
+impl Written {
+    fn of(waiting: Waiting) -> Option<Self> {
+        let Waiting { step, answer } = waiting;
+        if answer.is_closed() {
+            return None;
+        }
+        match serde_json::value::to_raw_value(&step) {
+            Ok(json) => Some(Self { json, answer }),
+            Err(error) => {
+                let _ = answer.send(Err(RefereeError::Impossible(error.to_string())));
+                None
+            }
+        }
+    }
+}
+
+/// Why a message has no answer.
+enum Unanswered {
+    /// It or its answer is longer than may be; a shorter one may be answered.
+    TooLong(RefereeError),
+    /// For another reason.
+    Otherwise(RefereeError),
+}
+
+impl From<RefereeError> for Unanswered {
+    fn from(error: RefereeError) -> Self {
+        Self::Otherwise(error)
+    }
+}
+
+impl From<Unanswered> for RefereeError {
+    fn from(unanswered: Unanswered) -> Self {
+        match unanswered {
+            Unanswered::TooLong(error) | Unanswered::Otherwise(error) => error,
+        }
+    }
+}
+
+/// Reads an answer to so many steps. Takes processor time.
+fn read(
+    game: &str,
+    body: &[u8],
+    count: usize,
+) -> Result<Vec<Result<StepReply, RefereeError>>, RefereeError> {
+    let wrong =
+        |why: String| RefereeError::Impossible(format!("the answer of the game {game} is {why}"));
+    let read: Result<StepsResponse, _> = serde_json::from_slice(body);
+    let replies = read
+        .map_err(|error| wrong(format!("none: {error}")))?
+        .replies;
+    if replies.len() != count {
+        return Err(wrong(format!("one to {} of {count} steps", replies.len())));
+    }
+    let one = |reply: Box<RawValue>| {
+        // More than a record holds is not even read.
+        let within = Extent::of_json(reply.get().as_bytes()).within(&RECORD);
+        within.map_err(|much| wrong(format!("too large: {much}")))?;
+        let read: Result<StepReply, _> = serde_json::from_str(reply.get());
+        read.map_err(|error| wrong(format!("no reply: {error}")))
+    };
+    Ok(replies.into_iter().map(one).collect())
 }
 
 fn away(error: reqwest::Error) -> RefereeError {
@@ -225,17 +346,18 @@ fn away(error: reqwest::Error) -> RefereeError {
 }
 
 /// The body of a good answer, of so many bytes at most.
-async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Retry<RefereeError>> {
+async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Retry<Unanswered>> {
     let status = response.status();
     let mut body = Vec::new();
     while let Some(chunk) = response
         .chunk()
         .await
-        .map_err(|error| Retry::Again(away(error)))?
+        .map_err(|error| Retry::Again(away(error).into()))?
     {
         if body.len() + chunk.len() > most {
             let why = format!("it answers with more than {most} bytes");
-            return Err(Retry::Stop(RefereeError::Impossible(why)));
+            let error = RefereeError::Impossible(why);
+            return Err(Retry::Stop(Unanswered::TooLong(error)));
         }
         body.extend_from_slice(&chunk);
     }
@@ -252,8 +374,13 @@ async fn body(mut response: Response, most: usize) -> Result<Vec<u8>, Retry<Refe
         false => format!("it answers {status}: {said}"),
     };
     let may_pass = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-    Err(match may_pass && status != StatusCode::NOT_IMPLEMENTED {
-        true => Retry::Again(RefereeError::Away(why)),
-        false => Retry::Stop(RefereeError::Impossible(why)),
+    Err(match status {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            Retry::Stop(Unanswered::TooLong(RefereeError::Impossible(why)))
+        }
+        _ if may_pass && status != StatusCode::NOT_IMPLEMENTED => {
+            Retry::Again(RefereeError::Away(why).into())
+        }
+        _ => Retry::Stop(RefereeError::Impossible(why).into()),
     })
 }

@@ -8,6 +8,7 @@ use agon_engine::spec::Settings;
 use agon_engine::{Answer, Chance, EventLog, Game, Luck, State, View};
 
 use crate::kit::TestedGame;
+use crate::remote::new_play;
 use crate::wire::{Step, StepReply, WireAnswer};
 
 /// Something that the contract asks of a process.
@@ -34,6 +35,11 @@ pub const CLAUSES: &[Clause] = &[
         name: "unknown",
         statement: "of a session that it does not remember, or not at this turn, it says so",
         holds: says_what_is_unknown,
+    },
+    Clause {
+        name: "rules",
+        statement: "a session of other rules than its own it does not play, and says so",
+        holds: refuses_other_rules,
     },
     Clause {
         name: "together",
@@ -89,7 +95,7 @@ impl Course {
             answers,
             said: Vec::new(),
         };
-        let play = TestedGame::new_play();
+        let play = new_play();
         for turn in 0..=course.answers.len() {
             let reply = course.told(tested, &play, turn)?;
             let is_refusal = reply
@@ -115,6 +121,7 @@ impl Course {
         Step {
             session: "conformance".into(),
             play: Arc::clone(play),
+            rules_version: tested.description().rules_version,
             turn: turn as u32,
             start,
             answers: given.into_iter().collect(),
@@ -135,6 +142,7 @@ impl Course {
         Step {
             session: "conformance".into(),
             play,
+            rules_version: tested.description().rules_version,
             turn: turn as u32,
             start: Some(tested.start(&self.params, self.seats, self.luck)),
             answers: self.answers[..turn].to_vec(),
@@ -162,7 +170,7 @@ fn forgets_without_harm(tested: &TestedGame) -> Result<(), String> {
     for repeat in 0..4 {
         let course = Course::of(tested, Luck::new(11, repeat))?;
         for turn in 0..course.said.len() {
-            let whole = course.whole(tested, TestedGame::new_play(), turn);
+            let whole = course.whole(tested, new_play(), turn);
             let reply = tested.ask(whole)?;
             course.compare(turn, &reply, "told from the start")?;
         }
@@ -175,13 +183,13 @@ fn says_what_is_unknown(tested: &TestedGame) -> Result<(), String> {
     if course.said.len() < 2 {
         return Ok(());
     }
-    let never = tested.ask(course.step(tested, &TestedGame::new_play(), 1))?;
+    let never = tested.ask(course.step(tested, &new_play(), 1))?;
     if !never.unknown {
         return Err("it answers for a session whose start it was never told".to_owned());
     }
     // A turn that was answered before, as after an answer that got lost: it may say that it does
     // not know, or the same again.
-    let play = TestedGame::new_play();
+    let play = new_play();
     course.told(tested, &play, 0)?;
     course.told(tested, &play, 1)?;
     let again = tested.ask(course.step(tested, &play, 1))?;
@@ -191,10 +199,29 @@ fn says_what_is_unknown(tested: &TestedGame) -> Result<(), String> {
     }
 }
 
+fn refuses_other_rules(tested: &TestedGame) -> Result<(), String> {
+    let course = Course::of(tested, Luck::new(12, 1))?;
+    let of_others = |step: Step| Step {
+        rules_version: step.rules_version + 1,
+        ..step
+    };
+    let play = new_play();
+    let begun = tested.ask(of_others(course.step(tested, &play, 0)))?;
+    let mut later = begun.clone();
+    if course.said.len() > 1 {
+        course.told(tested, &play, 0)?;
+        later = tested.ask(of_others(course.step(tested, &play, 1)))?;
+    }
+    match begun.other_rules && (later.other_rules || later.unknown) {
+        true => Ok(()),
+        false => Err("it plays a session of the next rules_version".to_owned()),
+    }
+}
+
 fn keeps_sessions_apart(tested: &TestedGame) -> Result<(), String> {
     let courses = (0..TOGETHER).map(|repeat| Course::of(tested, Luck::new(13, repeat)));
     let courses: Vec<Course> = courses.collect::<Result<_, _>>()?;
-    let plays: Vec<Arc<str>> = courses.iter().map(|_| TestedGame::new_play()).collect();
+    let plays: Vec<Arc<str>> = courses.iter().map(|_| new_play()).collect();
     let longest = courses.iter().map(|course| course.said.len()).max();
     for turn in 0..longest.unwrap_or(0) {
         let open = courses.iter().zip(&plays);
@@ -229,7 +256,7 @@ fn follows_from_luck(tested: &TestedGame) -> Result<(), String> {
             ..first
         };
         let turn = first.said.len() - 1;
-        let whole = || other.whole(tested, TestedGame::new_play(), turn);
+        let whole = || other.whole(tested, new_play(), turn);
         let reply = tested.ask(whole())?;
         let again = tested.ask(whole())?;
         if reply.reply != again.reply {

@@ -18,10 +18,8 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 
 use crate::client::GameClient;
+use crate::remote::new_play;
 use crate::wire::{Start, Step, StepReply, WireAnswer, WireLuck};
-
-/// Plays of this process, each with a name of its own.
-static PLAYS: AtomicU64 = AtomicU64::new(0);
 
 /// The luck with which parameters are tried.
 const TRIED: Luck = Luck::new(1, 0);
@@ -98,12 +96,6 @@ impl TestedGame {
         answered.map_err(|error| error.to_string())
     }
 
-    /// A name that no play has had.
-    pub fn new_play() -> Arc<str> {
-        let number = PLAYS.fetch_add(1, Ordering::Relaxed);
-        format!("conformance-{}-{number}", std::process::id()).into()
-    }
-
     fn keep_fault(&self, why: String) {
         self.fault.lock().get_or_insert(why);
     }
@@ -119,7 +111,8 @@ impl Blueprint for TestedGame {
         let Built { game, params } = self.description().build(settings)?;
         let tried = Step {
             session: "conformance".into(),
-            play: Self::new_play(),
+            play: new_play(),
+            rules_version: self.description().rules_version,
             turn: 0,
             start: Some(self.start(&params, game.seats(), TRIED)),
             answers: Vec::new(),
@@ -191,7 +184,7 @@ impl Game for Table {
         };
         let mut state = AskingState {
             tested: self.tested.clone(),
-            play: TestedGame::new_play(),
+            play: new_play(),
             start: Arc::new(start),
             history: Vec::new(),
             inner: OutsideState::awaiting(seats, self.asks_per_seat()),
@@ -231,7 +224,7 @@ impl Clone for AskingState {
     fn clone(&self) -> Self {
         Self {
             tested: self.tested.clone(),
-            play: TestedGame::new_play(),
+            play: new_play(),
             start: Arc::clone(&self.start),
             history: self.history.clone(),
             inner: self.inner.clone(),
@@ -289,6 +282,7 @@ impl AskingState {
         let step = |start: Option<Arc<Start>>, answers| Step {
             session: "conformance".into(),
             play: Arc::clone(&self.play),
+            rules_version: self.tested.description().rules_version,
             turn,
             start,
             answers,

@@ -21,7 +21,20 @@ pub enum RefereeError {
     /// Nobody answers, or nobody can at the moment: worth another try later.
     #[error("{0}")]
     Away(String),
+    /// The process plays by other rules than the session; another one may not.
+    #[error("{0}")]
+    OtherRules(String),
     /// There is something that can never go on.
     #[error("{0}")]
     Impossible(String),
+}
+
+impl RefereeError {
+    /// The same, with the game that it is about.
+    pub(crate) fn of(self, game: &str) -> Self {
+        match self {
+            Self::Away(why) => Self::Away(format!("the process of {game} does not answer: {why}")),
+            other => other,
+        }
+    }
 }

@@ -7,11 +7,12 @@ use agon_engine::spec::Settings;
 use agon_engine::{Answer, Chance, Luck, OutsideReply};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 /// A request for rulings.
 #[derive(Debug, Serialize)]
 pub struct StepsRequest<'a> {
-    pub steps: Vec<&'a Step>,
+    pub steps: Vec<&'a RawValue>,
 }
 
 /// One request for a ruling.
@@ -22,6 +23,8 @@ pub struct Step {
     /// This try to play it: no two share one, so that what is remembered of one is never taken for
     /// the other's.
     pub play: Arc<str>,
+    /// The version of the rules that the session is played by.
+    pub rules_version: u32,
     /// The turn whose answers lead to what is asked for; 0 for the start.
     pub turn: u32,
     /// How the session begins; absent where the process is expected to remember the play.
@@ -85,7 +88,8 @@ impl Serialize for WireAnswer {
 /// The answer to a request.
 #[derive(Debug, Deserialize)]
 pub struct StepsResponse {
-    pub replies: Vec<StepReply>,
+    /// Each is read by itself, so that what is wrong with one harms no other session.
+    pub replies: Vec<Box<RawValue>>,
 }
 
 /// The answer to one request for a ruling.
@@ -98,6 +102,9 @@ pub struct StepReply {
     /// The play is not remembered, or not at this turn: it is to be told from its start.
     #[serde(default)]
     pub unknown: bool,
+    /// The process has other rules than the session.
+    #[serde(default)]
+    pub other_rules: bool,
     /// Why there can be no ruling.
     #[serde(default)]
     pub error: Option<String>,

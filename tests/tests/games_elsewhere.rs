@@ -50,6 +50,9 @@ fn description() -> Value {
 
 /// What the answers of all turns lead to.
 fn reply(step: &Value) -> Value {
+    if step["rules_version"] != 2 {
+        return json!({ "other_rules": true });
+    }
     let Some(start) = step.get("start") else {
         return json!({ "unknown": true });
     };
@@ -159,6 +162,11 @@ fn a_cluster_plays_a_game_that_is_elsewhere_and_only_workers_that_know_where() {
         "{}",
         verified.out
     );
+    assert!(
+        verified
+            .out
+            .contains("12 records of a game that is played elsewhere")
+    );
     assert_eq!(
         steps.load(Ordering::Relaxed),
         before,
@@ -261,24 +269,52 @@ fn what_a_process_may_not_say_is_told_with_its_reason() {
     })
     .expect_code(2);
     assert!(other.err.contains("it plays \"other\""), "{}", other.err);
-    // Later, the session ends with what is wrong, and the others go on.
-    let once = AtomicBool::new(false);
-    let ended = run_against(move |_, body| {
-        let mut all = answer(body);
-        if let Some(replies) = all.get_mut("replies").and_then(Value::as_array_mut) {
-            for reply in replies {
-                let ends = reply["reply"]["asks"].is_null() && !reply["reply"].is_null();
-                if ends && !once.swap(true, Ordering::Relaxed) {
-                    reply["reply"]["payoffs"] = json!([1]);
+    // Later, the session ends with what is wrong, and the others go on, whatever it is.
+    let later = [
+        (
+            json!([1]),
+            "payoffs are 1 numbers; there must be one finite number",
+        ),
+        (json!("none"), "is no reply: invalid type"),
+    ];
+    for (payoffs, why) in later {
+        let once = AtomicBool::new(false);
+        let ended = run_against(move |_, body| {
+            let mut all = answer(body);
+            if let Some(replies) = all.get_mut("replies").and_then(Value::as_array_mut) {
+                for reply in replies {
+                    let ends = reply["reply"]["asks"].is_null() && !reply["reply"].is_null();
+                    if ends && !once.swap(true, Ordering::Relaxed) {
+                        reply["reply"]["payoffs"] = payoffs.clone();
+                    }
                 }
             }
+            said(200, &all)
+        })
+        .expect_code(1);
+        assert!(ended.err.contains(why), "{}", ended.err);
+        assert!(ended.err.contains("1 of 2 sessions"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_process_of_other_rules_than_the_session_plays_nothing() {
+    let changed = AtomicBool::new(false);
+    let ended = run_against(move |_, body| {
+        let text = String::from_utf8_lossy(body).into_owned();
+        // After the first rulings it has other rules, as one that was replaced has.
+        let turns = text.contains("\"turn\":2");
+        if turns || changed.load(Ordering::Relaxed) {
+            changed.store(true, Ordering::Relaxed);
+            let request: Value = serde_json::from_slice(body).unwrap();
+            let steps = request["steps"].as_array().unwrap();
+            let other = vec![json!({ "other_rules": true }); steps.len()];
+            return said(200, &json!({ "replies": other }));
         }
-        said(200, &all)
-    })
-    .expect_code(1);
-    let why = "matching, turn 4: payoffs are 1 numbers; there must be one finite number";
-    assert!(ended.err.contains(why), "{}", ended.err);
-    assert!(ended.err.contains("1 of 2 sessions"), "{}", ended.err);
+        said(200, &answer(body))
+    });
+    assert_ne!(ended.code, Some(0));
+    assert!(ended.err.contains("rules 2 of matching"), "{}", ended.err);
 }
 
 #[test]

@@ -60,6 +60,15 @@ pub enum VerifyError {
     },
 }
 
+/// By what a record that stands up was played again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replayed {
+    /// The rules of its game, here or in its process.
+    ByRules,
+    /// What the game's process said then: whether it kept its rules is not known.
+    ByItsReplies,
+}
+
 /// Plays one record line again. What a game that is played elsewhere says is asked of its process,
 /// if `games` has it, and else read from the record.
 ///
@@ -70,7 +79,7 @@ pub async fn verify(
     line: &str,
     library: Library,
     games: &Games,
-) -> Result<(), VerifyError> {
+) -> Result<Replayed, VerifyError> {
     let stored = StoredRecord::from_line(line).map_err(VerifyError::Unreadable)?;
     let session = stored.session.to_string();
     if stored.spec.is_imported() {
@@ -81,6 +90,10 @@ pub async fn verify(
         let reason = "it was played with other templates; name them with --templates".to_owned();
         return Err(VerifyError::NotPlayable { session, reason });
     }
+    let replayed = match stored.spec.outside.is_some() && games.get(&stored.spec.game).is_none() {
+        true => Replayed::ByItsReplies,
+        false => Replayed::ByRules,
+    };
     let referee = referee(&stored, games).map_err(|reason| VerifyError::NotPlayable {
         session: session.clone(),
         reason,
@@ -124,7 +137,7 @@ pub async fn verify(
         reason,
     })?;
     match first_difference(line.trim_end().as_bytes(), played.as_bytes()) {
-        None => Ok(()),
+        None => Ok(replayed),
         Some(at) => Err(VerifyError::Differs {
             session,
             at,
@@ -144,6 +157,13 @@ pub(crate) fn referee(
         return Ok(None);
     }
     Ok(Some(match games.get(&spec.game) {
+        Some(client) if client.description().rules_version != spec.rules_version => {
+            let (game, recorded) = (&spec.game, spec.rules_version);
+            let have = client.description().rules_version;
+            return Err(format!(
+                "it was played by rules {recorded} of {game}, and its process has rules {have}"
+            ));
+        }
         Some(client) => Box::new(RemoteReferee::new(client.clone(), spec)),
         None => Box::new(RecordedReferee::of(stored)?),
     }))

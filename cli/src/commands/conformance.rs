@@ -51,7 +51,9 @@ pub fn run(arguments: &Conformance) -> Result<(), Failure> {
     let connected = runtime.block_on(GameClient::connect(address, UP_WITHIN));
     let client = connected.map_err(|error| match error {
         RefereeError::Away(why) => Failure::Surroundings(format!("{address}: {why}")),
-        RefereeError::Impossible(why) => Failure::BadInput(format!("{address}: {why}")),
+        RefereeError::OtherRules(why) | RefereeError::Impossible(why) => {
+            Failure::BadInput(format!("{address}: {why}"))
+        }
     })?;
     let tested = TestedGame::new(client, runtime.handle().clone());
     let game = tested.description();

@@ -18,7 +18,7 @@ use agon_referee::Games;
 use agon_report::grouped;
 use agon_service_kit::files::read_whole;
 use agon_service_kit::tasks::{Tasks, with_causes};
-use agon_worker::verify::{VerifyError, verify};
+use agon_worker::verify::{Replayed, VerifyError, verify};
 
 use crate::failure::Failure;
 use crate::lines::{self, Line, LineError};
@@ -80,7 +80,7 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
         let guard = log.start("verify", true)?;
         let tasks = Tasks::new();
         let games = arguments.games.connect().await?;
-        let (mut verified, mut imported) = (0u64, 0u64);
+        let (mut verified, mut imported, mut by_replies) = (0u64, 0u64, 0u64);
         let (mut different, mut unreadable) = (0u64, 0u64);
         let mut roll = Roll::read(&records)?;
         for line in files.iter().flat_map(|file| lines::read(file)) {
@@ -100,7 +100,10 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
                 Err(error) => Err((error, true)),
             };
             match outcome {
-                Ok(Verified::Played) => verified += 1,
+                Ok(Verified::Played(replayed)) => {
+                    verified += 1;
+                    by_replies += u64::from(replayed == Replayed::ByItsReplies);
+                }
                 Ok(Verified::Imported) => imported += 1,
                 Err((error, true)) => {
                     unreadable += 1;
@@ -125,6 +128,13 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
             "{verified} of {all} records verified{}",
             roll.missing()
         ));
+        if by_replies > 0 {
+            output::print(&format!(
+                "{} of a game that is played elsewhere, from the replies in them: --game-at \
+                 NAME=URL asks its process whether it kept its rules",
+                output::counted(by_replies, "record")
+            ));
+        }
         if imported > 0 {
             output::print(&format!(
                 "{} imported from games of another program: `agon replay` compares the files that \
@@ -290,7 +300,7 @@ async fn verify_line(
     games: &Games,
 ) -> Result<Verified, (LineError, bool)> {
     match verify(tasks, &line.text, Arc::clone(library), games).await {
-        Ok(()) => Ok(Verified::Played),
+        Ok(replayed) => Ok(Verified::Played(replayed)),
         Err(VerifyError::Imported(_)) => Ok(Verified::Imported),
         Err(error) => {
             let unreadable = matches!(error, VerifyError::Unreadable(_));
@@ -302,7 +312,7 @@ async fn verify_line(
 /// What was found out about a record that is sound.
 enum Verified {
     /// It came out the same when it was played again.
-    Played,
+    Played(Replayed),
     /// Another program played it.
     Imported,
 }

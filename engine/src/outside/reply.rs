@@ -107,6 +107,12 @@ impl AskGroup {
     }
 }
 
+/// Options of a choice, and parts of a division.
+const MOST_OPTIONS: usize = 1_000;
+
+/// Bytes of an option.
+const LONGEST_WORD: usize = 100;
+
 impl Form {
     /// Whether there is something to answer, so that the form can be put and read.
     ///
@@ -127,9 +133,13 @@ impl Form {
             Self::Number { min, max } if !(min.is_finite() && max.is_finite() && min <= max) => {
                 wrong("the ends of a number must be finite, the smaller first")
             }
+            Self::Choice { options } if options.len() > MOST_OPTIONS => {
+                wrong("a choice has more than a thousand options")
+            }
             Self::Choice { options } => {
                 let is_word = |option: &Name| {
                     !option.is_empty()
+                        && option.len() <= LONGEST_WORD
                         && option.trim() == option
                         && option.to_lowercase() == *option
                 };
@@ -139,14 +149,19 @@ impl Form {
                 }
             }
             Self::Target { seats: named, pass } => {
+                if named.len() > seats {
+                    return wrong("a target must be among seats that exist");
+                }
                 let exist = named.iter().all(|seat| *seat < seats);
                 match exist && (!named.is_empty() || pass.is_some()) {
                     true => Ok(()),
                     false => wrong("a target must be among seats that exist"),
                 }
             }
-            Self::Division { parts, total } if *parts == 0 || *total < 0 => {
-                wrong("a division needs parts and a total that is not negative")
+            Self::Division { parts, total }
+                if *parts == 0 || *parts > MOST_OPTIONS || *total < 0 =>
+            {
+                wrong("a division needs 1 to 1000 parts and a total that is not negative")
             }
             Self::Amount { .. } | Self::Number { .. } | Self::Division { .. } => Ok(()),
         }

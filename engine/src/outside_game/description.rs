@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::parameters::{self, Parameter};
-use super::state::OutsideGame;
+use super::parameters::{self, Parameter, ParameterKind};
+use super::state::{OutsideGame, is_identifier};
 use crate::game::{Blueprint, Built, FactNames, GameInfo, ParameterError, Registration, Timing};
 use crate::outside::OutsideRules;
 use crate::registry;
@@ -25,6 +25,15 @@ const PLAYERS: &str = "players";
 
 /// Most seats of any game.
 const MOST_SEATS: usize = 1_000;
+
+/// Longest title.
+const LONGEST_TITLE: usize = 200;
+
+/// Longest summary and source.
+const LONGEST_TEXT: usize = 1_000;
+
+/// Bytes of all defaults together: they stand in every spec.
+const MOST_DEFAULTS: usize = 64 * 1024;
 
 /// Longest name of a game: it is a column and a folder.
 const LONGEST_NAME: usize = 60;
@@ -125,6 +134,7 @@ impl Description {
                 "name \"{name}\" is taken by this program; choose another"
             ));
         }
+        self.check_words()?;
         let (fewest, most) = self.seats;
         if fewest == 0 || fewest > most || most > MOST_SEATS {
             return Err(format!(
@@ -144,11 +154,9 @@ impl Description {
         parameters::check_defaults(&self.parameters).map_err(in_parameters)?;
         let unit = self.asks_per_seat.parameter.iter();
         if let Some(unknown) = unit.into_iter().find(|unit| {
-            let default = self
-                .parameters
-                .get(*unit)
-                .map(|parameter| &parameter.default);
-            default.and_then(Value::as_u64).is_none()
+            let parameter = self.parameters.get(*unit);
+            let is_whole = |one: &Parameter| matches!(one.kind, ParameterKind::Integer { .. });
+            !parameter.is_some_and(|one| is_whole(one) && one.default.is_u64())
         }) {
             return Err(format!(
                 "asks_per_seat.parameter is \"{unknown}\", which must be a parameter that is a \
@@ -156,6 +164,57 @@ impl Description {
             ));
         }
         Ok(())
+    }
+
+    /// Checks the lengths of what is told to people, and the names of parameters: they stand in
+    /// every spec, table and page.
+    fn check_words(&self) -> Result<(), String> {
+        for (what, text, most) in [
+            ("title", &self.title, LONGEST_TITLE),
+            ("summary", &self.summary, LONGEST_TEXT),
+            ("source", &self.source, LONGEST_TEXT),
+        ] {
+            if text.len() > most || text.chars().any(char::is_control) {
+                return Err(format!("{what} must be one line of at most {most} letters"));
+            }
+        }
+        let is_known = |file: &&String| {
+            let name = file.strip_suffix(".j2").unwrap_or_default();
+            let told = ["open_", "result_"].iter();
+            let event = told.filter_map(|start| name.strip_prefix(start)).next();
+            ["system", "ask", "result"].contains(&name) || event.is_some_and(is_identifier)
+        };
+        if let Some(file) = self.templates.keys().find(|file| !is_known(file)) {
+            return Err(format!(
+                "the template {file:?} tells nothing: there are system.j2, ask.j2, result.j2, \
+                 open_EVENT.j2 and result_EVENT.j2"
+            ));
+        }
+        let needed = ["system.j2", "ask.j2"].into_iter();
+        let missing = needed
+            .into_iter()
+            .find(|file| !self.templates.contains_key(*file));
+        if let Some(file) = missing.filter(|_| !self.templates.is_empty()) {
+            return Err(format!("there are templates, but no {file}"));
+        }
+        if self.title.trim().is_empty() {
+            return Err("title must not be empty".to_owned());
+        }
+        if let Some(name) = self.parameters.keys().find(|name| !is_identifier(name)) {
+            return Err(format!(
+                "the parameter {name:?} must be called by lower case letters, digits and _"
+            ));
+        }
+        let defaults = self.parameters.values().map(|one| one.default.to_string());
+        let bytes: usize = defaults.map(|text| text.len()).sum();
+        let facts = serde_json::to_string(&self.facts).unwrap_or_default();
+        match bytes.max(facts.len()) > MOST_DEFAULTS {
+            true => Err(format!(
+                "the defaults of parameters, or the names of facts, have more than {MOST_DEFAULTS} \
+                 bytes"
+            )),
+            false => Ok(()),
+        }
     }
 
     /// The entry among games that it is.

@@ -18,6 +18,9 @@ pub struct Parameter {
     /// What it means, in one sentence.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub meaning: String,
+    /// Whether it may also be left open, which is null.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
     /// What it may be.
     #[serde(flatten)]
     pub kind: ParameterKind,
@@ -59,6 +62,15 @@ pub enum ParameterKind {
         /// What each may be.
         of: Box<ParameterKind>,
     },
+}
+
+impl Parameter {
+    fn check(&self, path: &str, value: &Value) -> Result<(), ParameterError> {
+        match value {
+            Value::Null if self.optional => Ok(()),
+            value => self.kind.check(path, value),
+        }
+    }
 }
 
 impl ParameterKind {
@@ -183,7 +195,7 @@ pub(super) fn complete(
                 format!("unknown parameter \"{name}\"{known}"),
             ));
         };
-        parameter.kind.check(name, value)?;
+        parameter.check(name, value)?;
     }
     let all = parameters.iter().map(|(name, parameter)| {
         let value = given.get(name).unwrap_or(&parameter.default);
@@ -200,7 +212,7 @@ pub(super) fn check_defaults(
     parameters: &BTreeMap<String, Parameter>,
 ) -> Result<(), ParameterError> {
     let mut all = parameters.iter();
-    all.try_for_each(|(name, parameter)| parameter.kind.check(name, &parameter.default))
+    all.try_for_each(|(name, parameter)| parameter.check(name, &parameter.default))
 }
 
 /// Their JSON Schema.

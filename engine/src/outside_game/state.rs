@@ -2,10 +2,12 @@
 //! drives the session asks the other process for the [`OutsideReply`] to its answers and hands it
 //! in ([`crate::Play::reply`]).
 
+use std::collections::BTreeSet;
+
 use crate::ask::{Answer, Ask, Seat};
 use crate::chance::Chance;
 use crate::disclosure::Disclosure;
-use crate::event::EventLog;
+use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, Game, GameInfo, State};
 use crate::measures::Measures;
 use crate::moves::Move;
@@ -158,64 +160,149 @@ impl OutsideState {
         }
     }
 
-    /// Checks a reply that moves the game on.
-    fn check(&self, reply: &OutsideReply, asks: &[Ask]) -> Result<(), String> {
-        let first = reply.events.first();
-        if !self.begun && first.is_none_or(|event| event.kind != BRIEFING) {
-            return Err(format!(
-                "the first event of a game must be its \"{BRIEFING}\""
-            ));
+    /// Checks a reply that moves the game on, before anything is made of it.
+    fn check(&self, reply: &OutsideReply) -> Result<(), String> {
+        let seats = self.seats;
+        let asked: usize = reply.asks.iter().map(|group| group.seats.len()).sum();
+        if asked > seats {
+            return Err(format!("{asked} seats are asked, and there are {seats}"));
         }
+        if !self.begun {
+            check_briefing(reply.events.first(), seats)?;
+        }
+        let latest = self.produced + reply.events.len() + asked;
         for event in &reply.events {
-            event.check(self.seats)?;
-            let latest = self.produced + reply.events.len() + asks.len();
+            check_event(event, seats)?;
             if event.round as usize > latest {
                 let (kind, round) = (&event.kind, event.round);
                 return Err(format!("{kind}: round {round} comes too early"));
             }
         }
         let payoffs = reply.payoffs.len();
-        if payoffs != self.seats || !reply.payoffs.iter().all(|payoff| payoff.is_finite()) {
-            let seats = self.seats;
+        if payoffs != seats || !reply.payoffs.iter().all(|payoff| payoff.is_finite()) {
             return Err(format!(
                 "payoffs are {payoffs} numbers; there must be one finite number for each of \
                  {seats} seats"
             ));
         }
-        if let Some(pair) = asks.windows(2).find(|pair| pair[0].seat == pair[1].seat) {
-            return Err(format!("seat {} is asked twice at a time", pair[0].seat));
+        if let Some(measures) = &reply.measures {
+            check_measures(measures)?;
         }
-        for ask in asks {
-            let (seat, kind) = (ask.seat, &ask.kind);
-            let Some(asked) = self.asked.get(seat) else {
+        let mut seen = BTreeSet::new();
+        for group in &reply.asks {
+            self.check_group(group)?;
+            if let Some(seat) = group.seats.iter().find(|seat| !seen.insert(**seat)) {
+                return Err(format!("seat {seat} is asked twice at a time"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_group(&self, group: &AskGroup) -> Result<(), String> {
+        let (kind, most) = (&group.kind, self.asks_per_seat);
+        if !is_identifier(kind) {
+            return Err(format!(
+                "{:?} cannot be asked: what is asked is called by lower case letters, digits and _",
+                shortened(kind)
+            ));
+        }
+        if group.seats.is_empty() {
+            return Err(format!(
+                "{kind} is asked of no seat; a game that asks nobody has ended"
+            ));
+        }
+        if group.foul_allowance > MOST_FOULS {
+            let fouls = group.foul_allowance;
+            return Err(format!(
+                "{kind}: {fouls} fouls are forgiven, and {MOST_FOULS} are the most"
+            ));
+        }
+        for seat in &group.seats {
+            let Some(asked) = self.asked.get(*seat) else {
                 return Err(format!(
                     "seat {seat} is asked, and there are {}",
                     self.seats
                 ));
             };
-            if *asked >= self.asks_per_seat {
-                let most = self.asks_per_seat;
+            if *asked >= most {
                 return Err(format!(
                     "seat {seat} is asked more often than the {most} times that asks_per_seat says"
                 ));
             }
-            if !is_identifier(kind) {
-                return Err(format!(
-                    "{kind:?} cannot be asked: what is asked is called by lower case letters, \
-                     digits and _"
-                ));
-            }
-            let legal = ask.form.check_legal(self.seats);
-            legal.map_err(|why| format!("{kind} of seat {seat}: {why}"))?;
         }
-        Ok(())
+        let legal = group.form.check_legal(self.seats);
+        legal.map_err(|why| format!("{kind}: {why}"))
     }
 }
 
+/// More tries than any model needs; each is a call that somebody pays.
+const MOST_FOULS: u32 = 100;
+
+/// The first event tells how many players there are, and agents go by it.
+fn check_briefing(first: Option<&Event>, seats: usize) -> Result<(), String> {
+    let Some(first) = first.filter(|event| event.kind == BRIEFING) else {
+        return Err(format!(
+            "the first event of a game must be its \"{BRIEFING}\""
+        ));
+    };
+    match first.integer("players") {
+        Some(players) if players == seats as i64 => Ok(()),
+        _ => Err(format!(
+            "the {BRIEFING} must say that there are {seats} \"players\""
+        )),
+    }
+}
+
+/// Names of events and facts become those of templates, columns and keys.
+fn check_event(event: &Event, seats: usize) -> Result<(), String> {
+    let names = [&event.facts, &event.own, &event.hidden];
+    let names = names.into_iter().flatten().map(|(name, _)| name);
+    for name in names.chain([&event.kind]) {
+        if !is_identifier(name) || (OF_EVENTS.contains(&&**name) && *name != event.kind) {
+            return Err(format!(
+                "{:?} is no name of an event or a fact: these have lower case letters, digits and \
+                 _, and are not {}",
+                shortened(name),
+                OF_EVENTS.join(" or ")
+            ));
+        }
+    }
+    event.check(seats)
+}
+
+/// What templates call the parts of an event themselves.
+const OF_EVENTS: [&str; 2] = ["event", "round"];
+
+fn check_measures(measures: &Measures) -> Result<(), String> {
+    let Measures {
+        scores,
+        parts,
+        series,
+    } = measures;
+    let mut names = scores.keys().chain(parts.keys()).chain(series.keys());
+    let is_wrong = |name: &&String| {
+        name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control)
+    };
+    match names.find(is_wrong) {
+        Some(name) => Err(format!(
+            "{:?} is no name of a measure: these have 1 to {LONGEST_NAME} letters",
+            shortened(name)
+        )),
+        None => Ok(()),
+    }
+}
+
+const LONGEST_NAME: usize = 100;
+
+/// The beginning of a name that may be of any length.
+fn shortened(name: &str) -> String {
+    name.chars().take(LONGEST_NAME).collect()
+}
+
 /// A name that can be that of a template and a field.
-fn is_identifier(name: &str) -> bool {
+pub(super) fn is_identifier(name: &str) -> bool {
     let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    name.len() <= 100
+    name.len() <= LONGEST_NAME
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(legal)
 }
@@ -253,7 +340,7 @@ impl State for OutsideState {
     }
 
     fn hand_in(&mut self, reply: OutsideReply) -> Result<(), String> {
-        self.check(&reply, &AskGroup::asks(&reply.asks))?;
+        self.check(&reply)?;
         self.next = Some(reply);
         Ok(())
     }

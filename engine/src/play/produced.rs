@@ -2,11 +2,12 @@
 //! counts them, bytes at least. Never more than the record holds, so that whatever exceeds it
 //! exceeds the record. Counted by [`crate::Play`] turn by turn, each entry once.
 
-use crate::ask::Action;
+use crate::ask::{Action, Form};
 use crate::chance::Draw;
 use crate::event::{Audience, Event, Facts, Value};
 use crate::extent::Extent;
 use crate::moves::Move;
+use crate::outside::RecordedReply;
 
 /// Keys of a move that has neither an action nor fouls: turn, seat, ask.
 const MOVE_KEYS: u64 = 3;
@@ -32,6 +33,32 @@ impl Produced {
         self.moves = moves.len();
         self.events = events.len();
         self.draws = draws.len();
+    }
+
+    /// Adds what another process said, apart from its events and draws.
+    pub fn reply(&mut self, reply: &RecordedReply) {
+        self.entry();
+        self.table(2);
+        for group in &reply.asks {
+            self.entry();
+            self.table(5);
+            self.text(&group.kind);
+            self.list(group.seats.len());
+            match &group.form {
+                Form::Choice { options } => {
+                    self.list(options.len());
+                    options.iter().for_each(|option| self.text(option));
+                }
+                Form::Target { seats, .. } => self.list(seats.len()),
+                _ => self.table(3),
+            }
+        }
+        for refusal in &reply.refused {
+            self.entry();
+            self.table(3);
+            self.text(&refusal.reason);
+        }
+        self.list(reply.payoffs.len());
     }
 
     fn made(&mut self, made: &Move) {

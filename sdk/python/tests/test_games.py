@@ -300,8 +300,9 @@ def test_models_and_players_are_refused_what_the_game_refuses():
 
 
 def test_a_hosted_game_says_what_is_wrong_with_requests():
-    def ask(hosted, path, body=None):
-        request = urllib.request.Request(hosted.address + path, data=body)
+    def ask(hosted, path, body=None, kind="application/json"):
+        headers = {"content-type": kind}
+        request = urllib.request.Request(hosted.address + path, data=body, headers=headers)
         try:
             with urllib.request.urlopen(request, timeout=10) as answer:
                 return answer.status, answer.read()
@@ -317,13 +318,116 @@ def test_a_hosted_game_says_what_is_wrong_with_requests():
         assert ask(hosted, "/else")[0] == 404
         assert ask(hosted, "/steps", b"{")[0] == 400
         assert ask(hosted, "/steps", b"[]")[0] == 400
-        unknown = {"session": "s", "play": "p", "turn": 3, "answers": [[1, 2]]}
+        assert ask(hosted, "/steps", b"[" * 100_000)[0] == 400
+        assert ask(hosted, "/steps", b"{}", "text/plain")[0] == 415, "what any page can send"
+        unknown = {"session": "s", "play": "p", "rules_version": 1, "turn": 3, "answers": [[1, 2]]}
         status, body = ask(hosted, "/steps", json.dumps({"steps": [unknown]}).encode())
         assert (status, body) == (200, b'{"replies":[{"unknown":true}]}')
         broken = {**unknown, "start": {**start(), "seats": "two"}}
         status, body = ask(hosted, "/steps", json.dumps({"steps": [broken]}).encode())
         assert "TypeError" in json.loads(body)["replies"][0]["error"]
         assert len(hosted.errors) == 1
+        other = {**unknown, "rules_version": 2}
+        status, body = ask(hosted, "/steps", json.dumps({"steps": [other]}).encode())
+        assert body == b'{"replies":[{"other_rules":true}]}'
+        more = {**unknown, "start": {**start(), "params": {**start()["params"], "check": 1}}}
+        status, body = ask(hosted, "/steps", json.dumps({"steps": [more]}).encode())
+        assert "numbers has no parameter 'check'" in json.loads(body)["replies"][0]["error"]
+        early = {**unknown, "turn": 2, "start": start(), "answers": [[1, 2]]}
+        status, body = ask(hosted, "/steps", json.dumps({"steps": [early]}).encode())
+        assert "answers of 1 turns came for turn 2" in json.loads(body)["replies"][0]["error"]
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(hosted.address, timeout=2)
+
+
+def test_what_a_game_must_not_do_is_said_in_its_own_terms():
+    def begin(play):
+        class Wrong(agon.Game):
+            pass
+
+        Wrong.play = play
+        return Session.of(Wrong, {"params": {}, "seats": 2, "luck": {"key": KEY}}).begin()
+
+    def returns(self, table):
+        return table.ask(0, "bid", agon.whole())
+
+    def asks_nobody(self, table):
+        table.brief()
+        yield []
+
+    def asks_no_seat(self, table):
+        table.brief()
+        yield table.ask([], "bid", agon.whole())
+
+    def yields_a_form(self, table):
+        table.brief()
+        yield [agon.whole()]
+
+    def draws_twice(self, table):
+        table.brief()
+        table.chance.integer("die", 1, 1, 6)
+        yield table.ask(0, "bid", agon.whole(table.chance.integer("die", 1, 1, 6)))
+
+    def rounds_percent(self, table):
+        yield table.ask(0, "bid", agon.whole(int(table.chance.percent("noise", 1, 12.5))))
+
+    wrong = [
+        (returns, TypeError, "must yield its questions, not return them"),
+        (asks_nobody, ValueError, "return when it has ended"),
+        (asks_no_seat, ValueError, "return when it has ended"),
+        (yields_a_form, TypeError, "yield what table.ask returns"),
+        (draws_twice, ValueError, "'die' was drawn at 1 before"),
+        (rounds_percent, ValueError, "percent must be a whole number"),
+    ]
+    for play, kind, why in wrong:
+        with pytest.raises(kind, match=why):
+            begin(play)
+    with pytest.raises(TypeError, match="cannot be called check"):
+        type("Named", (agon.Game,), {"check": agon.parameter(1)}).description()
+    with pytest.raises(TypeError, match="min and max are for numbers"):
+        agon.parameter([1], min=0)
+    chance = Chance(KEY)
+    happened = [chance.happens("noise", at, 0.25) for at in range(400)]
+    assert 60 < sum(happened) < 140
+
+
+def test_what_a_game_changes_later_has_not_happened_yet():
+    class Changing(agon.Game):
+        def play(self, table):
+            table.brief()
+            alive = [0, 1]
+            table.tell("before", alive=alive)
+            alive.remove(1)
+            yield table.ask(0, "bid", agon.whole())
+
+    session = Session.of(Changing, {"params": {}, "seats": 2, "luck": {"key": KEY}})
+    assert session.begin()["events"][1]["facts"] == {"alive": [0, 1]}
+
+
+def test_a_game_that_leaves_the_thread_ends_its_own_session_alone():
+    class Leaving(Numbers):
+        left = 0
+
+        def check(self, table, seat, kind, answer):
+            type(self).left += 1
+            if type(self).left == 7:
+                sys.exit(3)
+            return
+
+    with pytest.raises(agon.BadNews, match=r"(?s)1 of 4 .*1 x numbers, turn \d: SystemExit: 3"):
+        agon.run(experiment(), games=[Leaving])
+
+
+def test_a_run_goes_on_under_other_rules_with_sessions_of_its_own(folder):
+    class Newer(Numbers):
+        rules_version = 2
+
+    first = agon.run(experiment(), games=[Numbers])
+    with agon.host(Newer) as hosted:
+        hosted._description = json.dumps(Numbers.description()).encode()
+        with pytest.raises((agon.BadNews, agon.BadInput), match="rules 1 of numbers"):
+            agon.run(experiment(name="other"), games=[hosted.argument])
+    assert first.sessions_done == 4
 
 
 def test_a_session_that_is_forgotten_is_told_again(binary):

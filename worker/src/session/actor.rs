@@ -155,6 +155,7 @@ impl SessionActor {
             None => Err(SessionEnd::GivenUp),
             Some(Ok(reply)) => Ok(reply),
             Some(Err(RefereeError::Away(why))) => Err(SessionEnd::Parked(why)),
+            Some(Err(RefereeError::OtherRules(why))) => Err(SessionEnd::Unplayable(why)),
             Some(Err(RefereeError::Impossible(why))) => Err(SessionEnd::Impossible(why)),
         }
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use agon_agents::Mind;
 use agon_engine::extent::{Extent, RECORD, TooLarge};
-use agon_engine::{Seat, SessionSpec};
+use agon_engine::{Blueprint as _, Seat, SessionSpec};
 use agon_proto::packed::pack;
 use agon_proto::v1::{FailureKind, Lease};
 use agon_referee::{Games, Referee, RemoteReferee};
@@ -129,6 +129,19 @@ fn referee(games: &Games, spec: &SessionSpec) -> Result<Option<Box<dyn Referee>>
     if wanted != have {
         return Err(format!(
             "the session is for rules {wanted} of {game}, its process has rules {have}"
+        ));
+    }
+    // Whoever handed the session in asked a process of its own what the game is.
+    let built = client.description().build(&spec.params);
+    let is_ours = built.is_ok_and(|built| {
+        let rules = client.description().rules(&built.params);
+        built.params == spec.params
+            && built.game.seats() == spec.seats.len()
+            && spec.outside.as_ref() == Some(&rules)
+    });
+    if !is_ours {
+        return Err(format!(
+            "the process of {game} that this worker knows has other parameters, seats or names"
         ));
     }
     Ok(Some(Box::new(RemoteReferee::new(client.clone(), spec))))

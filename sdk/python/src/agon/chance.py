@@ -23,10 +23,19 @@ class Chance:
     def __init__(self, key: str) -> None:
         self._key = struct.unpack("<8I", bytes.fromhex(key))
         self.drawn: list[dict[str, Any]] = []
+        self._places: set[tuple[str, int]] = set()
 
     def percent(self, stream: str, at: int, percent: int) -> bool:
-        """Draw true in `percent` of 100 cases."""
+        """Draw true in `percent` of 100 cases, a whole number."""
+        if not (isinstance(percent, int) and 0 <= percent <= 100):
+            raise ValueError(f"percent must be a whole number from 0 to 100, not {percent!r}")
         return bool(self._kept(stream, at, self.generator(stream, at).below(100) < percent))
+
+    def happens(self, stream: str, at: int, probability: float) -> bool:
+        """Draw true with a probability from 0 to 1."""
+        if not 0.0 <= probability <= 1.0:
+            raise ValueError(f"a probability is a number from 0 to 1, not {probability!r}")
+        return bool(self._kept(stream, at, self.generator(stream, at).unit() < probability))
 
     def integer(self, stream: str, at: int, low: int, high: int) -> int:
         """Draw a whole number, both ends included."""
@@ -77,6 +86,12 @@ class Chance:
         self._kept(stream, at, value)
 
     def _kept(self, stream: str, at: int, value: Any) -> Any:
+        if (stream, at) in self._places:
+            raise ValueError(
+                f"{stream!r} was drawn at {at} before, and would come out the same again: take "
+                "another stream or index for each draw"
+            )
+        self._places.add((stream, at))
         kept = list(value) if isinstance(value, list | tuple) else value
         self.drawn.append({"stream": stream, "at": at, "value": kept})
         return value

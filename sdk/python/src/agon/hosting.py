@@ -8,14 +8,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import importlib.util
 import json
 import logging
+import socket
 import sys
 import threading
 import traceback
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -30,6 +32,12 @@ MOST_SESSIONS = 100_000
 """Sessions that are remembered; of others Agon tells the whole history again."""
 
 
+MOST_ERRORS = 100
+"""Tracebacks that are kept."""
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Bytes of a message; Agon sends 8 MB, unless one session has more."""
+
 _LOOK_EVERY = 0.02
 """Seconds between two looks whether to stop."""
 
@@ -39,7 +47,7 @@ class Referee:
 
     def __init__(self, game: type[Game], remember: int = MOST_SESSIONS) -> None:
         self.game = game
-        self.errors: list[str] = []
+        self.errors: deque[str] = deque(maxlen=MOST_ERRORS)
         self._remember = remember
         self._sessions: OrderedDict[str, Session] = OrderedDict()
         self._lock = threading.Lock()
@@ -54,16 +62,22 @@ class Referee:
 
     def _one(self, step: dict[str, Any]) -> str:
         try:
+            if step["rules_version"] != self.game.rules_version:
+                return '{"other_rules":true}'
             reply = self._step(step)
             return '{"unknown":true}' if reply is None else f'{{"reply":{as_json(reply)}}}'
-        except Exception as error:
-            self._sessions.pop(step["play"], None)
+        # Whatever it is: a game that ends the thread would leave half a session behind.
+        except BaseException as error:
+            self._sessions.pop(str(step.get("play")), None)
             told = self._told(error)
-            _LOG.error("session %s, turn %s:\n%s", step["session"], step["turn"], told)
+            if isinstance(error, ValueError) and not step.get("answers"):
+                # Parameters that make no game: whoever asked is told, and nothing is wrong here.
+                return as_json({"error": f"{type(error).__name__}: {error}"[:2000]})
+            _LOG.error("session %s, turn %s:\n%s", step.get("session"), step.get("turn"), told)
             self.errors.append(told)
             last = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{Path(last.filename).name}, line {last.lineno}"
-            return as_json({"error": f"{type(error).__name__}: {error} ({where})"})
+            return as_json({"error": f"{type(error).__name__}: {error} ({where})"[:2000]})
 
     def _step(self, step: dict[str, Any]) -> dict[str, Any] | None:
         play, turn, answers = step["play"], step["turn"], step["answers"]
@@ -73,7 +87,11 @@ class Referee:
             self._keep(play, session)
             reply = session.begin()
             for earlier in answers:
+                if "refused" in reply:
+                    raise ValueError(f"answers of turn {session.turn + 1} are refused now")
                 reply = session.move(earlier)
+            if session.turn + ("refused" in reply) != turn:
+                raise ValueError(f"answers of {len(answers)} turns came for turn {turn}")
         else:
             known = self._sessions.get(play)
             if known is None or known.turn != turn - 1:
@@ -91,7 +109,7 @@ class Referee:
             self._sessions.popitem(last=False)
 
     @staticmethod
-    def _told(error: Exception) -> str:
+    def _told(error: BaseException) -> str:
         return "".join(traceback.format_exception(error)).rstrip()
 
 
@@ -117,8 +135,8 @@ class Hosted:
 
     @property
     def errors(self) -> list[str]:
-        """What the game raised, as tracebacks."""
-        return self.referee.errors
+        """What the game raised last, as tracebacks."""
+        return list(self.referee.errors)
 
     @property
     def described(self) -> bytes:
@@ -133,6 +151,7 @@ class Hosted:
         """Stop serving."""
         self._server.shutdown()
         self._server.server_close()
+        self._server.hang_up()
         self._thread.join()
 
     def __enter__(self) -> Hosted:
@@ -154,10 +173,32 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     hosted: Hosted
 
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._connections: set[socket.socket] = set()
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        self._connections.add(request)
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._connections.discard(request)
+
+    def hang_up(self) -> None:
+        """End the connections that are kept open."""
+        for connection in list(self._connections):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Leave callers alone that went away."""
+        _LOG.debug("a connection broke", exc_info=True)
+
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
+    timeout = 300  # of a slow or silent caller, in seconds
     server: _Server
 
     def do_GET(self) -> None:
@@ -167,13 +208,22 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.NOT_FOUND, b"GET / describes the game, POST /steps plays it\n")
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        length = self.headers.get("content-length") or ""
+        if not length.isdecimal() or int(length) > MOST_BYTES:
+            self.close_connection = True
+            self._send(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, b"say how long it is\n")
+            return
+        body = self.rfile.read(int(length))
+        # Pages of other sites can send anything but this.
+        if self.headers.get_content_type() != "application/json":
+            self._send(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, b"send application/json\n")
+            return
         if self.path != "/steps":
             self._send(HTTPStatus.NOT_FOUND, b"POST /steps plays the game\n")
             return
         try:
             answer = self.server.hosted.referee.answer(json.loads(body))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             self._send(HTTPStatus.BAD_REQUEST, f"not a request for steps: {error!r}\n".encode())
             return
         self._send(HTTPStatus.OK, answer.encode())
@@ -221,7 +271,11 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("game", metavar="FILE.py:GAME", help="the game's class")
     parser.add_argument("--listen", metavar="ADDRESS", default="127.0.0.1:9000")
     given = parser.parse_args(arguments)
-    hosted = Hosted(_find(given.game), given.listen)
+    game = _find(given.game)
+    try:
+        hosted = Hosted(game, given.listen)
+    except OSError as error:
+        raise SystemExit(f"cannot listen on {given.listen}: {error.strerror}") from None
     print(f"serving {hosted.argument}", flush=True)
     try:
         hosted.wait()

@@ -90,22 +90,30 @@ class GameParameter:
     meaning: str
     kind: Mapping[str, Any]
 
+    def described(self) -> dict[str, Any]:
+        """Return it as a description has it."""
+        optional = {"optional": True} if self.default is None else {}
+        return {"default": self.default, "meaning": self.meaning, **optional, **self.kind}
+
     def __get__(self, instance: object, owner: object) -> Any:
         return self if instance is None else self.default
 
 
 def parameter(
     default: Any, meaning: str = "", *, min: float | None = None, max: float | None = None,
-    options: Sequence[str] | None = None,
+    options: Sequence[str] | None = None, like: Any = None,
 ) -> Any:  # fmt: skip
     """Declare what can be set: `rounds = agon.parameter(10, "Number of rounds.", min=1)`.
 
     What it may be follows from the default: a flag, a whole number, a number, a text, one of
-    `options`, or a list of those.
+    `options`, or a list of those. A parameter that is None by default may be left open; `like` is
+    then a value of the kind that it has otherwise.
     """
-    kind = dict(_kind(default))
+    kind = dict({} if options is not None else _kind(default if like is None else like))
     if options is not None:
         kind = {"type": "choice", "options": list(options)}
+    if (min is not None or max is not None) and kind["type"] not in ("integer", "number"):
+        raise TypeError("min and max are for numbers")
     if min is not None:
         kind["min"] = min
     if max is not None:
@@ -323,6 +331,9 @@ class Game:
             for name, value in vars(one).items()
             if isinstance(value, GameParameter)
         }
+        taken = [name for name in declared if hasattr(Game, name) and name != "foul_allowance"]
+        if taken:
+            raise TypeError(f"a parameter cannot be called {taken[0]}: agon.Game has that name")
         fewest, most = cls._seats()
         if fewest != most and "players" not in declared:
             kind = {"type": "integer", "min": fewest, "max": most}
@@ -351,10 +362,7 @@ class Game:
             "chance": cls.chance,
             "hidden_information": cls.hidden_information,
             "facts": dict(cls.facts),
-            "parameters": {
-                name: {"default": one.default, "meaning": one.meaning, **one.kind}
-                for name, one in parameters.items()
-            },
+            "parameters": {name: one.described() for name, one in parameters.items()},
             "asks_per_seat": cls._asks_per_seat(parameters),
             "templates": dict(cls.templates),
         }
@@ -408,12 +416,19 @@ class Session:
     def of(cls, kind: type[Game], start: Mapping[str, Any]) -> Session:
         """Begin one."""
         game = kind()
+        declared = kind.parameters()
         for name, value in start["params"].items():
+            if name not in declared:
+                raise ValueError(f"{kind.game_name()} has no parameter {name!r}")
             setattr(game, name, value)
         game.players = start["seats"]
         game.settle()
         table = Table(game, start["seats"], start["luck"]["key"])
-        return cls(table, game.play(table))
+        play = game.play(table)
+        begun: object = play
+        if not inspect.isgenerator(begun):
+            raise TypeError(f"{kind.__name__}.play must yield its questions, not return them")
+        return cls(table, play)
 
     @property
     def has_ended(self) -> bool:
@@ -441,11 +456,18 @@ class Session:
         return self._go_on(given)
 
     def _go_on(self, answers: Answers | None) -> dict[str, Any]:
+        if inspect.getgeneratorstate(self.play) == inspect.GEN_CLOSED:
+            raise RuntimeError("the game has ended already, or raised before")
         try:
             asking = next(self.play) if answers is None else self.play.send(answers)
-            questions = [asking] if isinstance(asking, Question) else list(asking)
         except StopIteration:
-            questions = []
+            questions: list[Question] = []
+        else:
+            questions = [asking] if isinstance(asking, Question) else list(asking)
+            if wrong := [question for question in questions if not isinstance(question, Question)]:
+                raise TypeError(f"play yields {wrong[0]!r}; yield what table.ask returns")
+            if not questions or not all(question.seats for question in questions):
+                raise ValueError("a game that goes on must ask somebody; return when it has ended")
         self.questions = questions
         forms = ((seat, (one.kind, one.form)) for one in questions for seat in one.seats)
         self.forms = dict(sorted(forms, key=lambda pair: pair[0]))

@@ -17,8 +17,8 @@ class SealedBidAuction(Rounds):
     hidden_information = True
     price = agon.parameter("first", "What the winner pays.", options=("first", "second"))
     bid_max = agon.parameter(
-        0, "Largest legal bid; 0 stands for ten times the largest valuation.",
-        min=0, max=LARGEST_AMOUNT,
+        None, "Largest legal bid; ten times the largest valuation unless it is set.",
+        like=0, min=0, max=LARGEST_AMOUNT,
     )  # fmt: skip
     valuation_min = agon.parameter(0, "Smallest valuation.", min=0, max=LARGEST_AMOUNT)
     valuation_max = agon.parameter(200, "Largest valuation.", min=0, max=LARGEST_AMOUNT)
@@ -35,7 +35,8 @@ class SealedBidAuction(Rounds):
         self.rungs = (self.valuation_max - self.valuation_min) // self.interval + 1
         if not self.players <= self.rungs <= self.MOST_RUNGS:
             raise ValueError(f"there are {self.rungs} valuations for {self.players} players")
-        self.bid_max = self.bid_max or min(self.valuation_max * 10, LARGEST_AMOUNT)
+        if self.bid_max is None:
+            self.bid_max = min(self.valuation_max * 10, LARGEST_AMOUNT)
         if self.bid_max < self.valuation_max:
             raise ValueError("bid_max must not be less than valuation_max")
 
