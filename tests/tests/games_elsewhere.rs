@@ -3,11 +3,13 @@
 //! process may not say is told with its reason.
 
 use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use agon_tests::binary::run;
+use agon_tests::binary::{Ended, command, run};
 use agon_tests::cluster::{Cluster, Flags};
 use agon_tests::runs;
 use agon_tests::scripted_server::{Said, ScriptedServer};
@@ -182,9 +184,7 @@ fn a_cluster_plays_a_game_that_is_elsewhere_and_only_workers_that_know_where() {
 }
 
 /// Runs the experiment with rule players alone against a process that answers so.
-fn run_against(
-    script: impl Fn(u64, &[u8]) -> Said + Send + Sync + 'static,
-) -> agon_tests::binary::Ended {
+fn run_against(script: impl Fn(u64, &[u8]) -> Said + Send + Sync + 'static) -> Ended {
     let server = ScriptedServer::start(script);
     let folder = tempdir().unwrap();
     let text = EXPERIMENT
@@ -313,8 +313,51 @@ fn a_process_of_other_rules_than_the_session_plays_nothing() {
         }
         said(200, &answer(body))
     });
-    assert_ne!(ended.code, Some(0));
+    let ended = ended.expect_code(1);
     assert!(ended.err.contains("rules 2 of matching"), "{}", ended.err);
+}
+
+#[test]
+fn a_person_sits_down_at_a_game_that_is_elsewhere() {
+    let (at, _) = process();
+    let folder = tempdir().unwrap();
+    let text = EXPERIMENT.replace(
+        "kind = \"model\"\nmodel = \"any\"",
+        "kind = \"rule\"\nstrategy = \"random\"",
+    );
+    let experiment = runs::write(folder.path(), &text).display().to_string();
+    let data = folder.path().join("data").display().to_string();
+    let seat = [
+        "play",
+        &experiment,
+        "--seat",
+        "0",
+        "--data",
+        &data,
+        "--game-at",
+        &at,
+    ];
+    let mut child = command(&seat)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let typed = "heads\nedge\ntails\nheads\ntails\n";
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(typed.as_bytes())
+        .unwrap();
+    let ended = Ended::from(child.wait_with_output().unwrap()).expect_code(0);
+    for told in [
+        "Two players show sides of pennies, 4 times.",
+        "They showed",
+        "Round 4.",
+    ] {
+        assert!(ended.out.contains(told), "{told}: {}", ended.out);
+    }
 }
 
 #[test]

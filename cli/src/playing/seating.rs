@@ -31,6 +31,9 @@ const DEADLINE: &str = "deadline";
 /// Who answers for a person when nobody else is named.
 const STAND_IN: &str = "equilibrium";
 
+/// The same in a game that has no such strategy.
+const STAND_IN_ANYWHERE: &str = "random";
+
 /// Digits of the content that stand in the name.
 const DIGITS: usize = 8;
 
@@ -108,7 +111,7 @@ pub fn seat(checked: &CheckedExperiment, chair: &Chair<'_>) -> Result<Seated, Fa
             spec.seats.len().saturating_sub(1)
         )));
     }
-    let seated = person(chair, &spec.seats[chair.seat]);
+    let seated = person(chair, &spec);
     check_stand_in(&spec, chair, &seated)?;
     let others = spec.seats.iter().enumerate();
     let taken = others.filter(|(seat, _)| *seat != chair.seat);
@@ -230,11 +233,17 @@ fn check_stand_in(
 
 /// The person: on the experiment's terms, where it has a person at this seat, apart from what the
 /// command line says.
-fn person(chair: &Chair<'_>, seat: &PlayerSpec) -> PlayerSpec {
+fn person(chair: &Chair<'_>, spec: &SessionSpec) -> PlayerSpec {
+    let seat = &spec.seats[chair.seat];
     let is_person = seat.settings.get("agent").and_then(Value::as_str) == Some(PERSON);
     let rule = |name: &str| seat.settings.get(name).filter(|_| is_person).cloned();
     let stand_in = chair.stand_in.map(|name| json!(name));
     let stand_in = stand_in.or_else(|| rule("stand_in"));
+    // A game that is played elsewhere states no equilibrium.
+    let usual = match spec.outside {
+        Some(_) => STAND_IN_ANYWHERE,
+        None => STAND_IN,
+    };
     let deadline = match chair.deadline {
         None => rule(DEADLINE),
         Some(Limit::None) => None,
@@ -243,7 +252,7 @@ fn person(chair: &Chair<'_>, seat: &PlayerSpec) -> PlayerSpec {
     let settings = [
         ("model", Some(json!(model_of(chair.person)))),
         ("agent", Some(json!(PERSON))),
-        ("stand_in", stand_in.or_else(|| Some(json!(STAND_IN)))),
+        ("stand_in", stand_in.or_else(|| Some(json!(usual)))),
         (DEADLINE, deadline),
         ("world", world(seat)),
         ("persona", seat.settings.get("persona").cloned()),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::LazyLock;
 
-use agon_engine::names::among;
+use agon_engine::names::{among, meant};
 use agon_engine::registry::{self, Built, Registration};
 use agon_engine::spec::Settings;
 use serde_json::Value;
@@ -82,11 +82,12 @@ impl Checking<'_> {
                 let outside = outside.map(|game| Found::Outside(Box::new(game.registration())));
                 let found = outside.or_else(|| registry::find(name).ok().map(Found::BuiltIn));
                 if found.is_none() {
-                    let message = format!(
-                        "no game \"{name}\"{}. If it is played elsewhere, say where with --game-at \
-                         {name}=URL",
-                        among(name, known())
-                    );
+                    let mut message = format!("no game \"{name}\"{}", among(name, known()));
+                    if meant(name, known()).is_none() {
+                        message += &format!(
+                            ". If it is played elsewhere, say where with --game-at {name}=URL"
+                        );
+                    }
                     self.fault(&at, message);
                 }
                 found
