@@ -10,7 +10,7 @@ use std::error::Error as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 
-use agon_engine::names::nearest;
+use agon_engine::names::{is_identifier, nearest};
 use agon_engine::spec::bundle::digest;
 use agon_engine::{registry, versions};
 use minijinja::syntax::SyntaxConfig;
@@ -319,11 +319,8 @@ fn is_of_outside_game(path: &str) -> bool {
     let [OUTSIDE, game, version, file] = parts[..] else {
         return false;
     };
-    let is_name = |name: &str| {
-        let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-        !name.is_empty() && name.chars().all(legal)
-    };
-    is_name(game) && is_name(version) && file.strip_suffix(".j2").is_some_and(is_name)
+    let names = [Some(game), Some(version), file.strip_suffix(".j2")];
+    names.iter().all(|name| name.is_some_and(is_identifier))
 }
 
 /// Where a template of a game that is played elsewhere stands in a library.

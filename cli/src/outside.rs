@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agon_engine::outside_game::Description;
 use agon_engine::{SessionSpec, session};
-use agon_referee::{Games, Named, Referee as _, RemoteReferee};
+use agon_referee::{GameClient, Games, Named, Referee as _, RefereeError, RemoteReferee};
 use agon_service_kit::tasks::with_causes;
 
 use crate::failure::Failure;
@@ -37,10 +37,7 @@ impl GameArguments {
     /// One does not answer, or is another game.
     pub async fn connect(&self) -> Result<Games, Failure> {
         let connected = Games::connect(&self.games, UP_WITHIN).await;
-        connected.map_err(|error| match error.is_away {
-            true => Failure::Surroundings(format!("{error}; start it and try again")),
-            false => Failure::BadInput(error.to_string()),
-        })
+        connected.map_err(|error| failure(&error.to_string(), error.is_away))
     }
 
     /// What they say of themselves. Asks them, from within a command that is not asynchronous.
@@ -89,6 +86,25 @@ impl GameArguments {
     pub fn typed(&self) -> impl Iterator<Item = String> {
         let games = self.games.iter();
         games.map(|Named { name, address }| format!("--game-at {name}={address}"))
+    }
+}
+
+/// Connects to the game at an address, whatever it is called.
+///
+/// # Errors
+/// Nobody answers there, or what is described is no game.
+pub async fn connect_to(address: &str) -> Result<GameClient, Failure> {
+    let connected = GameClient::connect(address, UP_WITHIN).await;
+    connected.map_err(|error| {
+        let is_away = matches!(error, RefereeError::Away(_));
+        failure(&format!("the game at {address}: {error}"), is_away)
+    })
+}
+
+fn failure(why: &str, is_away: bool) -> Failure {
+    match is_away {
+        true => Failure::Surroundings(format!("{why}; start it and try again")),
+        false => Failure::BadInput(why.to_owned()),
     }
 }
 

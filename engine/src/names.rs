@@ -6,6 +6,18 @@ use std::borrow::Cow;
 /// A name in a record or a contract: a constant of the program, or read from elsewhere.
 pub type Name = Cow<'static, str>;
 
+/// Longest name in a contract.
+pub const LONGEST_IDENTIFIER: usize = 100;
+
+/// Whether it can be the name of a template, a column and a field alike: lower case letters, digits
+/// and `_`, a letter first.
+pub fn is_identifier(name: &str) -> bool {
+    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    name.len() <= LONGEST_IDENTIFIER
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(legal)
+}
+
 /// How many names are offered.
 const OFFERED: usize = 3;
 

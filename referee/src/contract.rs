@@ -1,15 +1,14 @@
 //! What the contract asks of a game's process beside what the conformance kit asks of every game.
 //! Each check plays over the wire and compares what is said.
 
-use std::sync::Arc;
-
+use agon_engine::outside_game::OutsideState;
 use agon_engine::rule_player::{Random, RulePlayer};
 use agon_engine::spec::Settings;
-use agon_engine::{Answer, Chance, EventLog, Game, Luck, State, View};
+use agon_engine::{Answer, Chance, EventLog, Luck, OutsideReply, State, View};
 
+use crate::history::{Given, History, given};
 use crate::kit::TestedGame;
-use crate::remote::new_play;
-use crate::wire::{Step, StepReply, WireAnswer};
+use crate::wire::StepReply;
 
 /// Something that the contract asks of a process.
 pub struct Clause {
@@ -24,7 +23,14 @@ pub struct Clause {
     pub holds: fn(&TestedGame) -> Result<(), String>,
 }
 
-/// All clauses.
+/// The first clause: nothing else can be asked of a process that does not keep it.
+pub const PLAYS: Clause = Clause {
+    name: "plays",
+    statement: "sessions with default parameters come to their end, and every reply makes a game",
+    holds: plays_to_the_end,
+};
+
+/// All others.
 pub const CLAUSES: &[Clause] = &[
     Clause {
         name: "forgetting",
@@ -56,13 +62,15 @@ pub const CLAUSES: &[Clause] = &[
 /// Sessions that are asked about together.
 const TOGETHER: u32 = 16;
 
-/// One way to play the game with default parameters: the answers of each turn, at random.
+/// Letters of a reply that are shown.
+const LETTERS: usize = 400;
+
+/// One way to play the game with default parameters: the answers of each turn, at random, and what
+/// was said to them, from the start. It ends early where an answer is refused.
 struct Course {
     params: Settings,
     seats: usize,
-    luck: Luck,
-    answers: Vec<Arc<[WireAnswer]>>,
-    /// What was said to each turn, from the start.
+    answers: Vec<Given>,
     said: Vec<StepReply>,
 }
 
@@ -70,83 +78,59 @@ impl Course {
     fn of(tested: &TestedGame, luck: Luck) -> Result<Self, String> {
         let built = tested.registration().build(&Settings::new());
         let built = built.map_err(|error| error.to_string())?;
-        let (game, params): (Arc<dyn Game>, Settings) = (built.game, built.params);
+        let (game, params) = (built.game, built.params);
+        let seats = game.seats();
+        let mut history = tested.history(&params, seats, luck);
+        let mut course = Self {
+            params,
+            seats,
+            answers: Vec::new(),
+            said: Vec::new(),
+        };
         let mut chance = Chance::seeded(luck);
         let mut random = chance.for_rule_player(0);
         let mut log = EventLog::default();
-        let mut state: Box<dyn State> = game.start(&mut chance, &mut log);
-        let mut answers: Vec<Arc<[WireAnswer]>> = Vec::new();
-        while !state.asks().is_empty() {
-            let given = state.asks().iter().map(|ask| {
+        let mut state = OutsideState::awaiting(seats, game.asks_per_seat());
+        loop {
+            let last = course.answers.last();
+            let told = tested.told(&history, last)?;
+            let turn = course.said.len();
+            let reply = ruled(&told, turn)?;
+            course.said.push(told);
+            if !reply.refused.is_empty() {
+                return Ok(course);
+            }
+            history.push(last.cloned());
+            let taken = state.hand_in(reply);
+            taken.map_err(|why| format!("turn {turn}: {why}"))?;
+            state.advance(&[], &mut chance, &mut log);
+            if state.asks().is_empty() {
+                return Ok(course);
+            }
+            let answers = state.asks().iter().map(|ask| {
                 let view = View::new(ask.seat, log.all());
                 Answer::Given(Random.act(ask, &view, &mut random))
             });
-            let given: Vec<Answer> = given.collect();
-            state.advance(&given, &mut chance, &mut log);
-            answers.push(given.into_iter().map(WireAnswer).collect());
-        }
-        if let Some(why) = tested.take_fault() {
-            return Err(why);
-        }
-        let mut course = Self {
-            params,
-            seats: game.seats(),
-            luck,
-            answers,
-            said: Vec::new(),
-        };
-        let play = new_play();
-        for turn in 0..=course.answers.len() {
-            let reply = course.told(tested, &play, turn)?;
-            let is_refusal = reply
-                .reply
-                .as_ref()
-                .is_some_and(|reply| !reply.refused.is_empty());
-            course.said.push(reply);
-            if is_refusal {
-                // What the game refuses is not answered again here.
-                course.answers.truncate(turn);
-                break;
-            }
-        }
-        Ok(course)
-    }
-
-    /// The request for a turn of a play that is remembered.
-    fn step(&self, tested: &TestedGame, play: &Arc<str>, turn: usize) -> Step {
-        let given = turn
-            .checked_sub(1)
-            .map(|last| Arc::clone(&self.answers[last]));
-        let start = (turn == 0).then(|| tested.start(&self.params, self.seats, self.luck));
-        Step {
-            session: "conformance".into(),
-            play: Arc::clone(play),
-            rules_version: tested.description().rules_version,
-            turn: turn as u32,
-            start,
-            answers: given.into_iter().collect(),
+            course.answers.push(given(answers));
         }
     }
 
-    /// What is said of a turn, told from the start where the play is not remembered.
-    fn told(&self, tested: &TestedGame, play: &Arc<str>, turn: usize) -> Result<StepReply, String> {
-        let reply = tested.ask(self.step(tested, play, turn))?;
-        match reply.unknown {
-            true => tested.ask(self.whole(tested, Arc::clone(play), turn)),
-            false => Ok(reply),
-        }
+    /// A play of it with some luck that has not begun.
+    fn play(&self, tested: &TestedGame, luck: Luck) -> History {
+        tested.history(&self.params, self.seats, luck)
     }
 
-    /// The request for a turn of a play that is not remembered.
-    fn whole(&self, tested: &TestedGame, play: Arc<str>, turn: usize) -> Step {
-        Step {
-            session: "conformance".into(),
-            play,
-            rules_version: tested.description().rules_version,
-            turn: turn as u32,
-            start: Some(tested.start(&self.params, self.seats, self.luck)),
-            answers: self.answers[..turn].to_vec(),
+    /// The answers that lead to what was said at a place; none to the start.
+    fn answers_to(&self, turn: usize) -> Option<&Given> {
+        turn.checked_sub(1).map(|last| &self.answers[last])
+    }
+
+    /// A play that stands before a turn.
+    fn before(&self, mut play: History, turn: usize) -> History {
+        for answers in self.answers.iter().take(turn.saturating_sub(1)) {
+            play.push(Some(answers.clone()));
         }
+        play
     }
 
     fn compare(&self, turn: usize, reply: &StepReply, when: &str) -> Result<(), String> {
@@ -156,7 +140,7 @@ impl Course {
         }
         let text = |reply: &StepReply| {
             let text = serde_json::to_string(&reply.reply).unwrap_or_default();
-            text.chars().take(400).collect::<String>()
+            text.chars().take(LETTERS).collect::<String>()
         };
         Err(format!(
             "turn {turn} leads to something else {when}: first {}, then {}",
@@ -166,12 +150,27 @@ impl Course {
     }
 }
 
+/// The ruling in a reply.
+fn ruled(told: &StepReply, turn: usize) -> Result<OutsideReply, String> {
+    match (&told.error, &told.reply) {
+        (Some(why), _) => Err(format!("turn {turn}: {why}")),
+        (None, Some(reply)) => Ok(reply.clone()),
+        (None, None) => Err(format!("turn {turn}: the answer of the game has no reply")),
+    }
+}
+
+fn plays_to_the_end(tested: &TestedGame) -> Result<(), String> {
+    let mut lucks = (0..4).map(|repeat| Luck::new(10, repeat));
+    lucks.try_for_each(|luck| Course::of(tested, luck).map(drop))
+}
+
 fn forgets_without_harm(tested: &TestedGame) -> Result<(), String> {
     for repeat in 0..4 {
-        let course = Course::of(tested, Luck::new(11, repeat))?;
+        let luck = Luck::new(11, repeat);
+        let course = Course::of(tested, luck)?;
         for turn in 0..course.said.len() {
-            let whole = course.whole(tested, new_play(), turn);
-            let reply = tested.ask(whole)?;
+            let play = course.before(course.play(tested, luck), turn);
+            let reply = tested.ask(play.whole(course.answers_to(turn)))?;
             course.compare(turn, &reply, "told from the start")?;
         }
     }
@@ -179,20 +178,21 @@ fn forgets_without_harm(tested: &TestedGame) -> Result<(), String> {
 }
 
 fn says_what_is_unknown(tested: &TestedGame) -> Result<(), String> {
-    let course = Course::of(tested, Luck::new(12, 0))?;
-    if course.said.len() < 2 {
+    let luck = Luck::new(12, 0);
+    let course = Course::of(tested, luck)?;
+    let Some(first) = course.answers.first() else {
         return Ok(());
-    }
-    let never = tested.ask(course.step(tested, &new_play(), 1))?;
+    };
+    let never = tested.ask(course.play(tested, luck).step(Some(first)))?;
     if !never.unknown {
         return Err("it answers for a session whose start it was never told".to_owned());
     }
     // A turn that was answered before, as after an answer that got lost: it may say that it does
     // not know, or the same again.
-    let play = new_play();
-    course.told(tested, &play, 0)?;
-    course.told(tested, &play, 1)?;
-    let again = tested.ask(course.step(tested, &play, 1))?;
+    let play = course.play(tested, luck);
+    tested.told(&play, None)?;
+    tested.told(&play, Some(first))?;
+    let again = tested.ask(play.step(Some(first)))?;
     match again.unknown {
         true => Ok(()),
         false => course.compare(1, &again, "asked a second time"),
@@ -200,76 +200,65 @@ fn says_what_is_unknown(tested: &TestedGame) -> Result<(), String> {
 }
 
 fn refuses_other_rules(tested: &TestedGame) -> Result<(), String> {
-    let course = Course::of(tested, Luck::new(12, 1))?;
-    let of_others = |step: Step| Step {
-        rules_version: step.rules_version + 1,
-        ..step
-    };
-    let play = new_play();
-    let begun = tested.ask(of_others(course.step(tested, &play, 0)))?;
-    let mut later = begun.clone();
-    if course.said.len() > 1 {
-        course.told(tested, &play, 0)?;
-        later = tested.ask(of_others(course.step(tested, &play, 1)))?;
+    let luck = Luck::new(12, 1);
+    let course = Course::of(tested, luck)?;
+    let play = course.play(tested, luck);
+    let others = play.by_rules(tested.description().rules_version + 1);
+    let mut refuses = tested.ask(others.step(None))?.other_rules;
+    if let Some(first) = course.answers.first() {
+        tested.told(&play, None)?;
+        let later = tested.ask(others.step(Some(first)))?;
+        refuses &= later.other_rules || later.unknown;
     }
-    match begun.other_rules && (later.other_rules || later.unknown) {
+    match refuses {
         true => Ok(()),
         false => Err("it plays a session of the next rules_version".to_owned()),
     }
 }
 
 fn keeps_sessions_apart(tested: &TestedGame) -> Result<(), String> {
-    let courses = (0..TOGETHER).map(|repeat| Course::of(tested, Luck::new(13, repeat)));
-    let courses: Vec<Course> = courses.collect::<Result<_, _>>()?;
-    let plays: Vec<Arc<str>> = courses.iter().map(|_| new_play()).collect();
-    let longest = courses.iter().map(|course| course.said.len()).max();
+    let lucks = (0..TOGETHER).map(|repeat| Luck::new(13, repeat));
+    let courses = lucks.map(|luck| {
+        let course = Course::of(tested, luck)?;
+        let play = course.play(tested, luck);
+        Ok((course, play))
+    });
+    let mut courses: Vec<(Course, History)> = courses.collect::<Result<_, String>>()?;
+    let longest = courses.iter().map(|(course, _)| course.said.len()).max();
     for turn in 0..longest.unwrap_or(0) {
-        let open = courses.iter().zip(&plays);
-        let open: Vec<_> = open
-            .filter(|(course, _)| turn < course.said.len())
-            .collect();
-        let steps = open
+        courses.retain(|(course, _)| turn < course.said.len());
+        let asked = courses
             .iter()
-            .map(|(course, play)| course.step(tested, play, turn));
-        let replies = tested.ask_together(steps.collect())?;
-        for ((course, play), mut reply) in open.iter().zip(replies) {
-            if reply.unknown {
-                reply = tested.ask(course.whole(tested, Arc::clone(play), turn))?;
-            }
-            course.compare(turn, &reply, "beside other sessions")?;
+            .map(|(course, play)| (play, course.answers_to(turn)));
+        let replies = tested.told_together(asked)?;
+        for ((course, play), reply) in courses.iter_mut().zip(&replies) {
+            course.compare(turn, reply, "beside other sessions")?;
+            play.push(course.answers_to(turn).cloned());
         }
     }
     Ok(())
 }
 
 fn follows_from_luck(tested: &TestedGame) -> Result<(), String> {
-    let draws = tested.description().chance;
+    let course = Course::of(tested, Luck::new(14, 0))?;
+    let turn = course.said.len() - 1;
     let mut differs = false;
-    let first = Course::of(tested, Luck::new(14, 0))?;
     for repeat in 0..8 {
-        let luck = Luck::new(15, repeat);
-        let other = Course {
-            luck,
-            params: first.params.clone(),
-            answers: first.answers.clone(),
-            said: first.said.clone(),
-            ..first
-        };
-        let turn = first.said.len() - 1;
-        let whole = || other.whole(tested, new_play(), turn);
-        let reply = tested.ask(whole())?;
-        let again = tested.ask(whole())?;
-        if reply.reply != again.reply {
+        let play = course.play(tested, Luck::new(15, repeat));
+        let play = course.before(play, turn);
+        let whole = |play: &History| tested.ask(play.whole(course.answers_to(turn)));
+        let reply = whole(&play)?;
+        if reply.reply != whole(&play.as_another_play())?.reply {
             return Err("the same luck leads to something else the second time".to_owned());
         }
-        differs |= first.compare(turn, &reply, "with other luck").is_err();
+        differs |= course.compare(turn, &reply, "with other luck").is_err();
     }
-    match (draws, differs) {
-        (false, true) => Err(
+    match differs && !tested.description().chance {
+        true => Err(
             "other luck leads to something else, and the description says that it does not draw \
              (\"chance\": true would)"
                 .to_owned(),
         ),
-        _ => Ok(()),
+        false => Ok(()),
     }
 }

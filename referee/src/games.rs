@@ -74,7 +74,7 @@ impl Games {
             let connected = GameClient::connect(address, patience).await;
             let client = connected.map_err(|error| match error {
                 RefereeError::Away(why) => wrong(why, true),
-                RefereeError::OtherRules(why) | RefereeError::Impossible(why) => wrong(why, false),
+                RefereeError::Impossible(why) => wrong(why, false),
             })?;
             let found = &client.description().name;
             if found != name {

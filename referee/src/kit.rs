@@ -18,8 +18,8 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 
 use crate::client::GameClient;
-use crate::remote::new_play;
-use crate::wire::{Start, Step, StepReply, WireAnswer, WireLuck};
+use crate::history::{Beginning, Given, History, given};
+use crate::wire::{Step, StepReply};
 
 /// The luck with which parameters are tried.
 const TRIED: Luck = Luck::new(1, 0);
@@ -65,12 +65,14 @@ impl TestedGame {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// The start of a session.
-    pub fn start(&self, params: &Settings, seats: usize, luck: Luck) -> Arc<Start> {
-        Arc::new(Start {
-            params: params.clone(),
+    /// A play that has not begun.
+    pub fn history(&self, params: &Settings, seats: usize, luck: Luck) -> History {
+        History::new(&Beginning {
+            session: "conformance",
+            rules_version: self.description().rules_version,
+            params,
             seats,
-            luck: WireLuck::of(luck),
+            luck,
         })
     }
 
@@ -84,16 +86,39 @@ impl TestedGame {
         asked.map_err(|error| error.to_string())
     }
 
-    /// Asks for several steps at once.
+    /// As [`Self::told`], of several plays at once.
     ///
     /// # Errors
     /// There is no answer to one of them.
-    pub fn ask_together(&self, steps: Vec<Step>) -> Result<Vec<StepReply>, String> {
-        self.steps.fetch_add(steps.len() as u64, Ordering::Relaxed);
-        let asked = steps.into_iter().map(|step| self.client.step(step));
-        let answered = self.handle.block_on(futures_util::future::join_all(asked));
-        let answered: Result<Vec<StepReply>, _> = answered.into_iter().collect();
-        answered.map_err(|error| error.to_string())
+    pub fn told_together<'a>(
+        &self,
+        plays: impl Iterator<Item = (&'a History, Option<&'a Given>)>,
+    ) -> Result<Vec<StepReply>, String> {
+        let told = plays.map(|(history, given)| {
+            self.steps.fetch_add(1, Ordering::Relaxed);
+            history.ask(&self.client, given)
+        });
+        let told = self
+            .handle
+            .block_on(futures_util::future::try_join_all(told));
+        told.map_err(|error| error.to_string())
+    }
+
+    /// Asks for a ruling.
+    fn ruling(&self, history: &History, given: Option<&Given>) -> Result<OutsideReply, String> {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+        let ruled = self.handle.block_on(history.ruling(&self.client, given));
+        ruled.map_err(|error| error.to_string())
+    }
+
+    /// What is said of a turn, told whole where the play is not remembered.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub fn told(&self, history: &History, given: Option<&Given>) -> Result<StepReply, String> {
+        self.steps.fetch_add(1, Ordering::Relaxed);
+        let told = self.handle.block_on(history.ask(&self.client, given));
+        told.map_err(|error| error.to_string())
     }
 
     fn keep_fault(&self, why: String) {
@@ -109,14 +134,7 @@ impl Blueprint for TestedGame {
     /// Parameters that the process itself refuses make no game.
     fn build(&self, settings: &Settings) -> Result<Built, ParameterError> {
         let Built { game, params } = self.description().build(settings)?;
-        let tried = Step {
-            session: "conformance".into(),
-            play: new_play(),
-            rules_version: self.description().rules_version,
-            turn: 0,
-            start: Some(self.start(&params, game.seats(), TRIED)),
-            answers: Vec::new(),
-        };
+        let tried = self.history(&params, game.seats(), TRIED).step(None);
         let wrong = |why: String| Err(ParameterError::new("", why));
         match self.ask(tried) {
             Ok(StepReply {
@@ -173,20 +191,10 @@ impl Game for Table {
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
         let seats = self.seats();
-        let start = Start {
-            params: self.params.clone(),
-            seats,
-            luck: WireLuck {
-                key: chance.key_in_hexadecimal(),
-                // Only the key matters to who draws as it should.
-                ..WireLuck::of(TRIED)
-            },
-        };
+        let history = self.tested.history(&self.params, seats, TRIED);
         let mut state = AskingState {
             tested: self.tested.clone(),
-            play: new_play(),
-            start: Arc::new(start),
-            history: Vec::new(),
+            history: history.with_key(chance.key_in_hexadecimal()),
             inner: OutsideState::awaiting(seats, self.asks_per_seat()),
         };
         state.go_on(&[], chance, log);
@@ -213,9 +221,7 @@ impl Game for Table {
 /// A state that asks its process.
 struct AskingState {
     tested: TestedGame,
-    play: Arc<str>,
-    start: Arc<Start>,
-    history: Vec<Arc<[WireAnswer]>>,
+    history: History,
     inner: OutsideState,
 }
 
@@ -224,9 +230,7 @@ impl Clone for AskingState {
     fn clone(&self) -> Self {
         Self {
             tested: self.tested.clone(),
-            play: new_play(),
-            start: Arc::clone(&self.start),
-            history: self.history.clone(),
+            history: self.history.as_another_play(),
             inner: self.inner.clone(),
         }
     }
@@ -242,7 +246,7 @@ impl AskingState {
             Ok(()) => self.inner.advance(answers, chance, log),
             Err(why) => {
                 self.tested.keep_fault(why);
-                self.inner = OutsideState::ended(self.start.seats);
+                self.inner = OutsideState::ended(self.inner.payoffs().len());
             }
         }
     }
@@ -253,11 +257,10 @@ impl AskingState {
         let mut answers = answers.to_vec();
         // Each refusal forfeits at least one answer more.
         for _ in 0..=answers.len() {
-            let reply = self.reply(&answers)?;
+            let given = (!answers.is_empty()).then(|| given(answers.iter().cloned()));
+            let reply = self.tested.ruling(&self.history, given.as_ref())?;
             if reply.refused.is_empty() {
-                if !answers.is_empty() {
-                    self.history.push(wired(&answers));
-                }
+                self.history.push(given);
                 return Ok(reply);
             }
             let asks = self.inner.asks();
@@ -275,40 +278,6 @@ impl AskingState {
         }
         Err("it refuses forfeited answers".to_owned())
     }
-
-    fn reply(&self, answers: &[Answer]) -> Result<OutsideReply, String> {
-        let given = (!answers.is_empty()).then(|| wired(answers));
-        let turn = (self.history.len() + given.iter().len()) as u32;
-        let step = |start: Option<Arc<Start>>, answers| Step {
-            session: "conformance".into(),
-            play: Arc::clone(&self.play),
-            rules_version: self.tested.description().rules_version,
-            turn,
-            start,
-            answers,
-        };
-        let whole = || {
-            let all = self.history.iter().chain(&given).cloned().collect();
-            step(Some(Arc::clone(&self.start)), all)
-        };
-        let first = match turn {
-            0 => whole(),
-            _ => step(None, given.iter().cloned().collect()),
-        };
-        let mut reply = self.tested.ask(first)?;
-        if reply.unknown {
-            reply = self.tested.ask(whole())?;
-        }
-        match (reply.error, reply.reply) {
-            (Some(why), _) => Err(format!("turn {turn}: {why}")),
-            (None, Some(reply)) => Ok(reply),
-            (None, None) => Err(format!("turn {turn}: the answer has no reply")),
-        }
-    }
-}
-
-fn wired(answers: &[Answer]) -> Arc<[WireAnswer]> {
-    answers.iter().cloned().map(WireAnswer).collect()
 }
 
 impl State for AskingState {

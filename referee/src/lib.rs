@@ -7,6 +7,7 @@
 mod client;
 mod contract;
 mod games;
+mod history;
 mod kit;
 mod recorded;
 mod remote;
@@ -14,7 +15,7 @@ mod ruling;
 mod wire;
 
 pub use client::GameClient;
-pub use contract::{CLAUSES, Clause};
+pub use contract::{CLAUSES, Clause, PLAYS};
 pub use games::{Games, GamesError, Named};
 pub use kit::TestedGame;
 pub use recorded::RecordedReferee;

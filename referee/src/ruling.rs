@@ -21,9 +21,6 @@ pub enum RefereeError {
     /// Nobody answers, or nobody can at the moment: worth another try later.
     #[error("{0}")]
     Away(String),
-    /// The process plays by other rules than the session; another one may not.
-    #[error("{0}")]
-    OtherRules(String),
     /// There is something that can never go on.
     #[error("{0}")]
     Impossible(String),

@@ -43,7 +43,7 @@ pub struct Start {
 }
 
 /// Where a session's chance comes from.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub struct WireLuck {
     pub seed: u64,
     pub repeat: u32,

@@ -103,13 +103,49 @@ fn said(status: u16, body: &Value) -> Said {
 
 /// The process; the value of `--game-at`, and how many steps it was asked for.
 fn process() -> (String, Arc<AtomicU64>) {
+    process_of(description())
+}
+
+/// The same with this description.
+fn process_of(description: Value) -> (String, Arc<AtomicU64>) {
     let steps = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&steps);
     let server = ScriptedServer::start(move |_, body| {
         counted.fetch_add(u64::from(!body.is_empty()), Ordering::Relaxed);
-        said(200, &answer(body))
+        match body.is_empty() {
+            true => said(200, &description),
+            false => said(200, &answer(body)),
+        }
     });
     (format!("matching={}", server.base_url()), steps)
+}
+
+#[test]
+fn a_game_without_templates_is_told_in_common_words() {
+    let mut described = description();
+    described.as_object_mut().unwrap().remove("templates");
+    let (at, _) = process_of(described);
+    let folder = tempdir().unwrap();
+    let text = EXPERIMENT
+        .replace("\"any\"", "\"sim\"")
+        .replace("repeats = 12", "repeats = 1");
+    let (out, ended) = runs::run_in(folder.path(), &text, &["--game-at", &at]);
+    let _ = ended.expect_code(0);
+    let records = out.join("records.jsonl").display().to_string();
+    let session = runs::parsed(&runs::records(&out))[0]["session"].clone();
+    let session = session.as_str().unwrap();
+    let shown = run(&["show", session, "--results", &records, "--prompts"]).expect_code(0);
+    let told = [
+        "--- system\n  You are player_0, one of 2 players.\n  What you know at the beginning:\n  - \
+         rounds: 4\n",
+        "  Round 1. It is your turn to say your side.\n  Reply with nothing but a JSON object \
+         {\"side\": WORD}, where WORD is \"heads\" or \"tails\".\n",
+        "  Round 1 is over.\n  - sides: ",
+        "  Round 2. It is your turn to say your side.\n",
+    ];
+    for words in told {
+        assert!(shown.out.contains(words), "{words}: {}", shown.out);
+    }
 }
 
 #[test]

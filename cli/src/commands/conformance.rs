@@ -2,17 +2,14 @@
 //! must hold, and the contract. Plays hundreds of sessions with it. Started by `commands.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use agon_engine::conformance::{PROPERTIES, cases};
-use agon_referee::{CLAUSES, GameClient, RefereeError, TestedGame};
+use agon_referee::{CLAUSES, PLAYS, TestedGame};
 
 use crate::failure::Failure;
 use crate::output::{self, counted};
+use crate::outside::connect_to;
 use crate::role::runtime;
-
-/// How long the process may take to come up.
-const UP_WITHIN: Duration = Duration::from_secs(10);
 
 /// Properties of the kit that are not asked of games that are played elsewhere: what they declare to
 /// nobody cannot be held against them, and their draws are made where they are.
@@ -47,14 +44,7 @@ pub struct Conformance {
 /// Exit 1 when something does not hold, 2 when what is described is no game, 3 when nobody answers.
 pub fn run(arguments: &Conformance) -> Result<(), Failure> {
     let runtime = runtime()?;
-    let address = &arguments.address;
-    let connected = runtime.block_on(GameClient::connect(address, UP_WITHIN));
-    let client = connected.map_err(|error| match error {
-        RefereeError::Away(why) => Failure::Surroundings(format!("{address}: {why}")),
-        RefereeError::OtherRules(why) | RefereeError::Impossible(why) => {
-            Failure::BadInput(format!("{address}: {why}"))
-        }
-    })?;
+    let client = runtime.block_on(connect_to(&arguments.address))?;
     let tested = TestedGame::new(client, runtime.handle().clone());
     let game = tested.description();
     output::print(&format!(
@@ -62,11 +52,15 @@ pub fn run(arguments: &Conformance) -> Result<(), Failure> {
         game.title, game.name, game.rules_version
     ));
     let mut report = Report::default();
-    for clause in CLAUSES {
+    for clause in [PLAYS].iter().chain(CLAUSES) {
         let held = (clause.holds)(&tested);
-        let fault = tested.take_fault().or(held.err());
-        let faults = fault.map(|why| (why, String::new()));
+        let faults = held.err().map(|why| (why, String::new()));
         report.say(clause.name, clause.statement, faults.into_iter().collect());
+        if clause.name == PLAYS.name && report.broken > 0 {
+            return Err(Failure::BadNews(
+                "the rest is not asked of a game that does not play, see above".to_owned(),
+            ));
+        }
     }
     let registration = tested.registration();
     let mut left_out: BTreeMap<&str, &str> = LEFT_OUT.into_iter().collect();

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::parameters::{self, Parameter, ParameterKind};
-use super::state::{OutsideGame, is_identifier};
+use super::state::OutsideGame;
 use crate::game::{Blueprint, Built, FactNames, GameInfo, ParameterError, Registration, Timing};
+use crate::names::is_identifier;
 use crate::outside::OutsideRules;
 use crate::registry;
 use crate::rule_player::StrategyInfo;
@@ -110,7 +111,6 @@ impl Description {
     /// # Errors
     /// What is wrong, and what would be right.
     pub fn check(&self) -> Result<(), String> {
-        let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         let name = &self.name;
         if self.agon_game != CONTRACT {
             let found = self.agon_game;
@@ -118,11 +118,7 @@ impl Description {
                 "agon_game is {found}; this program speaks version {CONTRACT} of the contract"
             ));
         }
-        if name.is_empty()
-            || name.len() > LONGEST_NAME
-            || !name.chars().all(legal)
-            || !name.starts_with(|c: char| c.is_ascii_lowercase())
-        {
+        if !is_identifier(name) || name.len() > LONGEST_NAME {
             return Err(format!(
                 "name {name:?} must have 1 to {LONGEST_NAME} lower case letters, digits and _, a \
                  letter first"

@@ -11,6 +11,7 @@ use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, Game, GameInfo, State};
 use crate::measures::Measures;
 use crate::moves::Move;
+use crate::names::{LONGEST_IDENTIFIER, is_identifier};
 use crate::outside::{AskGroup, OutsideReply, OutsideRules};
 use crate::rule_player::{Made, Request, Strategy, StrategyInfo, StrategySettings};
 use crate::spec::SessionSpec;
@@ -281,30 +282,20 @@ fn check_measures(measures: &Measures) -> Result<(), String> {
     } = measures;
     let mut names = scores.keys().chain(parts.keys()).chain(series.keys());
     let is_wrong = |name: &&String| {
-        name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control)
+        name.is_empty() || name.len() > LONGEST_IDENTIFIER || name.chars().any(char::is_control)
     };
     match names.find(is_wrong) {
         Some(name) => Err(format!(
-            "{:?} is no name of a measure: these have 1 to {LONGEST_NAME} letters",
+            "{:?} is no name of a measure: these have 1 to {LONGEST_IDENTIFIER} letters",
             shortened(name)
         )),
         None => Ok(()),
     }
 }
 
-const LONGEST_NAME: usize = 100;
-
 /// The beginning of a name that may be of any length.
 fn shortened(name: &str) -> String {
-    name.chars().take(LONGEST_NAME).collect()
-}
-
-/// A name that can be that of a template and a field.
-pub(super) fn is_identifier(name: &str) -> bool {
-    let legal = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    name.len() <= LONGEST_NAME
-        && name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(legal)
+    name.chars().take(LONGEST_IDENTIFIER).collect()
 }
 
 impl State for OutsideState {

@@ -154,10 +154,7 @@ impl SessionActor {
         match self.given_up.run_until_cancelled(ruled).await {
             None => Err(SessionEnd::GivenUp),
             Some(Ok(reply)) => Ok(reply),
-            // A process was put in the place of another: the right one may come back.
-            Some(Err(RefereeError::Away(why) | RefereeError::OtherRules(why))) => {
-                Err(SessionEnd::Parked(why))
-            }
+            Some(Err(RefereeError::Away(why))) => Err(SessionEnd::Parked(why)),
             Some(Err(RefereeError::Impossible(why))) => Err(SessionEnd::Impossible(why)),
         }
     }

@@ -35,24 +35,12 @@ from agon.errors import (
     Paused,
     PlayerFailed,
 )
+from agon.forms import Form, amount, choice, division, number, target, whole
 from agon.hosting import Hosted, host
 from agon.players import Answer, Ask, PerSeat, Player, Playing
 from agon.records import Record
 from agon.results import Run, Verified, open
-from agon.rules import (
-    Form,
-    Game,
-    Play,
-    Question,
-    Table,
-    amount,
-    choice,
-    division,
-    number,
-    parameter,
-    target,
-    whole,
-)
+from agon.rules import Game, Play, Question, Table, parameter
 from agon.running import run
 
 __all__ = [

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 from agon.chance import Chance
+from agon.forms import Form
 
 CONTRACT = 1
 """Version of the contract between Agon and the process that holds a game's rules."""
@@ -33,53 +34,6 @@ CONTRACT = 1
 Action: TypeAlias = "int | float | str | list[int] | None"
 """What a seat answered: a number, a word, a division, the seat that it chose or the word for a
 pass; None where it forfeited the question."""
-
-
-@dataclass(frozen=True)
-class Form:
-    """The legal answers to a question. Made by `whole`, `number`, `choice` and the like."""
-
-    role: str
-    written: Mapping[str, Any]
-
-    @property
-    def pass_word(self) -> str | None:
-        """The word for a pass, where that is legal."""
-        word = self.written.get("pass")
-        return word if isinstance(word, str) else None
-
-
-def whole(
-    min: int | None = None, max: int | None = None, *, pass_word: str | None = None,
-    role: str = "guess",
-) -> Form:  # fmt: skip
-    """Ask for a whole number, both ends included; None is open. A pass may be said instead."""
-    return Form(role, {"form": "integer", "min": min, "max": max, "pass": pass_word})
-
-
-def number(min: float, max: float, *, role: str = "guess") -> Form:
-    """Ask for a real number, both ends included."""
-    return Form(role, {"form": "number", "min": min, "max": max})
-
-
-def amount(min: int, max: int | None = None, *, role: str = "bid") -> Form:
-    """Ask for an amount of money with at most two decimals, both ends in whole dollars."""
-    return Form(role, {"form": "amount", "min": min, "max": max})
-
-
-def choice(*options: str, role: str = "choice") -> Form:
-    """Ask for one of several words in lower case."""
-    return Form(role, {"form": "choice", "options": list(options)})
-
-
-def target(seats: Iterable[int], *, pass_word: str | None = None, role: str = "target") -> Form:
-    """Ask for one of several seats; a pass may be said instead."""
-    return Form(role, {"form": "target", "seats": list(seats), "pass": pass_word})
-
-
-def division(parts: int, total: int, *, role: str = "proposal") -> Form:
-    """Ask for whole numbers, one per part, none negative, that add up to a total."""
-    return Form(role, {"form": "division", "parts": parts, "total": total})
 
 
 @dataclass(frozen=True)
@@ -211,7 +165,8 @@ class Table:
         """Ask one seat, or several at the same time. `kind` is what is asked, as one word."""
         asked = (seats,) if isinstance(seats, int) else tuple(seats)
         allowed = self._game.foul_allowance if foul_allowance is None else foul_allowance
-        return Question(asked, kind, form, role or form.role, allowed)
+        in_order = tuple(sorted(asked))
+        return Question(in_order, kind, form, role or form.role, allowed)
 
     def ask_all(self, kind: str, form: Form, **more: Any) -> Question:
         """Ask every seat at the same time."""
@@ -317,8 +272,6 @@ class Game:
 
     def told(self) -> Mapping[str, Any]:
         """Return what every briefing tells: title and rules, in the words for models."""
-        if self.templates:
-            return {}
         words = {"title": self._title(), "rules": inspect.cleandoc(type(self).__doc__ or "")}
         return {name: text for name, text in words.items() if text}
 
@@ -395,7 +348,9 @@ class Game:
 
 
 def _copied(value: Any) -> Any:
-    return [_copied(entry) for entry in value] if isinstance(value, list | tuple) else value
+    if type(value) not in (list, tuple):
+        return value
+    return [entry if type(entry) not in (list, tuple) else _copied(entry) for entry in value]
 
 
 def _words(name: str) -> list[str]:
@@ -411,6 +366,8 @@ class Session:
     questions: Sequence[Question] = ()
     turn: int = -1
     forms: dict[int, tuple[str, Form]] = field(default_factory=dict)
+    takes_all: bool = False
+    """Whether the game refuses nothing that its forms allow."""
 
     @classmethod
     def of(cls, kind: type[Game], start: Mapping[str, Any]) -> Session:
@@ -428,7 +385,7 @@ class Session:
         begun: object = play
         if not inspect.isgenerator(begun):
             raise TypeError(f"{kind.__name__}.play must yield its questions, not return them")
-        return cls(table, play)
+        return cls(table, play, takes_all=kind.check is Game.check)
 
     @property
     def has_ended(self) -> bool:
@@ -443,17 +400,18 @@ class Session:
         """Return what answers lead to, in the order of seats; or which are refused."""
         if len(answers) != len(self.forms):
             raise ValueError(f"{len(answers)} answers to {len(self.forms)} questions")
-        given: Answers = {}
-        refused = []
-        table = self.table
-        for (seat, (kind, form)), answer in zip(self.forms.items(), answers, strict=True):
-            read = _read(form, answer)
-            given[seat] = read
-            if read is not None and (why := table._game.check(table, seat, kind, read)):
+        pairs = zip(self.forms.items(), answers, strict=True)
+        given = {seat: _read(form, answer) for (seat, (_, form)), answer in pairs}
+        refused = [] if self.takes_all else self._refused(given)
+        return {"refused": refused} if refused else self._go_on(given)
+
+    def _refused(self, given: Answers) -> list[dict[str, Any]]:
+        table, refused = self.table, []
+        for seat, answer in given.items():
+            kind = self.forms[seat][0]
+            if answer is not None and (why := table._game.check(table, seat, kind, answer)):
                 refused.append({"seat": seat, "kind": "out_of_range", "reason": why})
-        if refused:
-            return {"refused": refused}
-        return self._go_on(given)
+        return refused
 
     def _go_on(self, answers: Answers | None) -> dict[str, Any]:
         if inspect.getgeneratorstate(self.play) == inspect.GEN_CLOSED:
@@ -469,21 +427,25 @@ class Session:
             if not questions or not all(question.seats for question in questions):
                 raise ValueError("a game that goes on must ask somebody; return when it has ended")
         self.questions = questions
-        forms = ((seat, (one.kind, one.form)) for one in questions for seat in one.seats)
-        self.forms = dict(sorted(forms, key=lambda pair: pair[0]))
+        asked = {seat: (one.kind, one.form) for one in questions for seat in one.seats}
+        self.forms = asked if len(questions) == 1 else dict(sorted(asked.items(), key=_seat))
         self.turn += 1
         return self.table._reply(questions)
 
 
+def _seat(pair: tuple[int, Any]) -> int:
+    return pair[0]
+
+
 def _read(form: Form, answer: Any) -> Action:
-    if isinstance(answer, Mapping):
-        return None
-    return form.pass_word if answer is None else answer
+    if answer is None:
+        return form.pass_word
+    return None if type(answer) is dict else answer
 
 
 def as_json(value: Any) -> str:
     """Return JSON; numbers and arrays of numpy are written as Python's."""
-    return json.dumps(value, default=_plain, allow_nan=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def _plain(value: Any) -> Any:
@@ -493,3 +455,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return sorted(value)
     raise TypeError(f"{type(value).__name__} is nothing that a record can hold")
+
+
+_ENCODER = json.JSONEncoder(default=_plain, allow_nan=False, separators=(",", ":"))
