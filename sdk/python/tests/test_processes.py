@@ -254,8 +254,10 @@ def test_interrupting_a_kernel_stops_the_binary(binary, folder, model_server):
     model_server.open.clear()
     manager, client = start_new_kernel(cwd=str(folder))
     try:
+        # Should it ever hang, the report of this test says where.
         executed = client.execute(f"""
-import agon
+import agon, faulthandler, sys
+faulthandler.dump_traceback_later(50, file=sys.__stderr__)
 agon.run("gamma-bench/leaderboard", model="m", base_url={model_server.url!r}, repeats=1,
          progress=True)
 """)

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -94,25 +95,20 @@ def _guard(pid: int) -> subprocess.Popen[bytes]:
 
 def _wait(process: subprocess.Popen[bytes], should_stop: Callable[[], bool]) -> bool:
     """Wait for the end, and pass Ctrl-C on. Returns whether there was any."""
-    interrupted = False
-    while True:
+    # Ctrl-C interrupts this thread anywhere. Inside `Popen.wait` it may leave a lock behind that
+    # hides the end of the process, so another thread waits there.
+    threading.Thread(target=process.wait, daemon=True).start()
+    interrupted = stopped = False
+    while process.returncode is None:
         try:
-            _wait_quietly(process, should_stop)
+            if not stopped and should_stop():
+                stopped = True
+                process.send_signal(signal.SIGINT)
+            time.sleep(0.05)
         except KeyboardInterrupt:
             interrupted = True
             process.send_signal(signal.SIGINT)
-        else:
-            return interrupted
-
-
-def _wait_quietly(process: subprocess.Popen[bytes], should_stop: Callable[[], bool]) -> None:
-    stopped = False
-    while process.poll() is None:
-        if not stopped and should_stop():
-            stopped = True
-            process.send_signal(signal.SIGINT)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=0.2)
+    return interrupted
 
 
 class _Told:
