@@ -12,7 +12,7 @@ use agon_worker::Transport;
 use tonic::Status;
 
 use crate::failure::Failure;
-use crate::progress::FetchProgress;
+use crate::progress::CountProgress;
 use crate::run_folder::Entry;
 
 mod store;
@@ -50,7 +50,7 @@ pub async fn fetch(
     client: &mut ExperimentServiceClient<Transport>,
     experiment: &str,
     entry: &Entry,
-    progress: &mut FetchProgress,
+    progress: &mut CountProgress,
 ) -> Result<Fetched, FetchError> {
     let mut delays = Delays::new(DelayPolicy {
         give_up_after: Some(COORDINATOR_MAY_BE_AWAY),
@@ -76,7 +76,7 @@ async fn pass(
     client: &mut ExperimentServiceClient<Transport>,
     experiment: &str,
     entry: &Entry,
-    progress: &mut FetchProgress,
+    progress: &mut CountProgress,
     delays: &mut Delays,
 ) -> Result<Option<Fetched>, FetchError> {
     let request = GetExperimentRequest {

@@ -88,6 +88,11 @@ impl RunArguments {
         Ok(paths)
     }
 
+    /// The places as they were named; empty for all runs.
+    pub fn named(&self) -> &[String] {
+        &self.runs
+    }
+
     /// The data folder.
     pub fn data(&self) -> PathBuf {
         self.data.folder()
@@ -154,6 +159,8 @@ pub struct Session {
     pub record: StoredRecord,
     /// What it cost.
     pub telemetry: Telemetry,
+    /// Which of the places that were named it comes from, from 0.
+    pub place: usize,
 }
 
 /// As [`RunArguments::gather`], of paths.
@@ -166,10 +173,10 @@ pub fn gather(
     mut take: impl FnMut(Session) -> Result<(), Failure>,
 ) -> Result<Gathered, Failure> {
     let mut gathered = Gathered::default();
-    for path in paths {
+    for (place, path) in paths.iter().enumerate() {
         for file in records::below(path, None)?.shown {
             match file {
-                Ok(file) => gathered.read(file, filters, &mut take)?,
+                Ok(file) => gathered.read((place, file), filters, &mut take)?,
                 Err(error) => gathered.cannot_read(&error),
             }
         }
@@ -223,7 +230,7 @@ impl Gathered {
 
     fn read(
         &mut self,
-        file: PathBuf,
+        (place, file): (usize, PathBuf),
         filters: &[Filter],
         take: &mut impl FnMut(Session) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
@@ -245,7 +252,11 @@ impl Gathered {
                 }
                 Ok((line, record)) if self.is_new(&line, &record) => {
                     self.sessions += 1;
-                    take(Session { record, telemetry })?;
+                    take(Session {
+                        record,
+                        telemetry,
+                        place,
+                    })?;
                 }
                 Ok(_) => {}
                 Err(error) => self.cannot_read(&error),

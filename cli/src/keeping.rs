@@ -18,7 +18,7 @@ use crate::experiment_arguments::{CheckedExperiment, as_file};
 use crate::failure::Failure;
 use crate::fetching::{self, FETCHED, FetchError, Fetched};
 use crate::output::{self, counted};
-use crate::progress::FetchProgress;
+use crate::progress::CountProgress;
 use crate::results::{self, Results};
 use crate::run_folder::account::{Counts, Outcome, Source, State, Versions};
 use crate::run_folder::{self as files, Account, Entry, RunFolder, digest, history};
@@ -139,7 +139,8 @@ impl Keeping {
     /// The coordinator does not answer, or the entry cannot be written.
     pub async fn fetch(&self, experiments: Transport, finished: u64) -> Result<Fetched, Failure> {
         let mut client = results::experiment_client(experiments);
-        let mut progress = FetchProgress::start(self.quiet, finished);
+        let mut progress =
+            CountProgress::start(self.quiet, "fetched", "finished session", Some(finished));
         // Admins name an experiment with its team, which its document does not.
         let name = &self.submitted.experiment_id;
         let fetched = fetching::fetch(&mut client, name, &self.entry, &mut progress).await;

@@ -65,6 +65,14 @@ impl LineError {
         }
     }
 
+    /// The same place, with what an error says.
+    pub fn because(self, error: impl fmt::Display) -> Self {
+        Self {
+            reason: error.to_string(),
+            ..self
+        }
+    }
+
     /// A fault of a file or folder.
     pub fn of(file: &Path, reason: impl fmt::Display) -> Self {
         Self {
@@ -208,6 +216,11 @@ pub fn at(path: &Path, offset: u64) -> Result<Line, LineError> {
         Some(line) => line,
         None => Err(LineError::of(path, "a record that was there is gone")),
     }
+}
+
+/// Whether a file that lies here is packed; one that cannot be read is not.
+pub fn is_packed(path: &Path) -> bool {
+    !storage::is_address(path) && path.is_file() && is_plain(path).is_ok_and(|plain| !plain)
 }
 
 /// Whether a file lies here and is not packed.

@@ -78,33 +78,57 @@ impl Output {
     }
 }
 
-/// Shows how many sessions are fetched.
-pub struct FetchProgress {
+/// Shows how many of something are done, one after the other.
+pub struct CountProgress {
     output: Output,
-    sessions: u64,
+    done: &'static str,
+    what: &'static str,
+    expected: Option<u64>,
 }
 
-impl FetchProgress {
-    /// Starts to show, of so many finished sessions.
-    pub fn start(quiet: bool, sessions: u64) -> Self {
+impl CountProgress {
+    /// Starts to show that so many of `what` are `done`, of how many if that is known.
+    pub fn start(
+        quiet: bool,
+        done: &'static str,
+        what: &'static str,
+        expected: Option<u64>,
+    ) -> Self {
         Self {
-            output: Output::of(quiet, sessions),
-            sessions,
+            output: Output::of(quiet, expected.unwrap_or(0)),
+            done,
+            what,
+            expected,
         }
     }
 
-    /// So many are there.
-    pub fn show(&mut self, fetched: u64) {
+    /// So many are done.
+    pub fn show(&mut self, count: u64) {
         if let Output::Nothing = self.output {
             return;
         }
-        let (fetched_of, sessions) = (grouped(fetched), grouped(self.sessions.max(fetched)));
-        let message = format!("fetched {fetched_of} of {sessions} finished sessions");
-        self.output.show(fetched, &message);
+        let done = self.done;
+        let message = match self.expected.map(|expected| expected.max(count)) {
+            Some(expected) => format!(
+                "{done} {} of {}",
+                grouped(count),
+                output::counted(expected, self.what)
+            ),
+            None => format!("{done} {}", output::counted(count, self.what)),
+        };
+        self.output.show(count, &message);
+    }
+
+    /// Prints something while the bar is out of the way.
+    pub fn beside(&self, print: impl FnOnce()) {
+        match &self.output {
+            Output::Bar(bar) => bar.suspend(print),
+            Output::Lines { .. } | Output::Nothing => print(),
+        }
     }
 }
 
-impl Drop for FetchProgress {
+impl Drop for CountProgress {
     fn drop(&mut self) {
         self.output.finish();
     }

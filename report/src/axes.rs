@@ -80,7 +80,7 @@ impl AxisNames {
     }
 
     /// The shortest name of an axis.
-    fn name<'a>(&self, axis: &'a str) -> &'a str {
+    pub(crate) fn name<'a>(&self, axis: &'a str) -> &'a str {
         let tails = axis.rmatch_indices('.').map(|(dot, _)| &axis[dot + 1..]);
         let is_shared = |tail: &str| {
             let mut others = self.known.iter().filter(|other| *other != axis);

@@ -1,8 +1,12 @@
-//! Two sets of sessions compared pair by pair: sessions of the same game, setting and luck, one from
-//! each set. What has no partner is counted and left out, and a simulated session is never compared
-//! with a real one. Called by `agon compare`.
+//! Sets of sessions compared pair by pair with the first of them: sessions of the same game, setting
+//! and luck, one from each set. What has no partner is counted and left out, and a simulated session
+//! is never compared with a real one. Called by `agon compare`, and for the page of a report.
+
+mod main;
 
 use std::collections::{BTreeMap, BTreeSet};
+
+use agon_outlets::line;
 
 use crate::accumulator::Accumulator;
 use crate::axes::{Axes, AxisNames, axes_without_models};
@@ -18,20 +22,13 @@ use crate::statistics::{
 use crate::table::{Column, NONE, TextTable, count, counted, number, paragraphs};
 use crate::wrapping::prose;
 
+pub use main::MainComparison;
+
 /// Up to so many pairs the permutation test is exact.
 const MOST_EXACT: usize = sign_flip::MOST_PAIRS;
 
 /// Up to so many its choices are sampled; beyond, Student's test of the differences.
 const MOST_SAMPLED: usize = sign_flip::MOST_SAMPLED;
-
-/// Which of the two sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
-    /// The first.
-    A,
-    /// The second.
-    B,
-}
 
 /// What is compared: a number of sessions of a game in a setting.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +45,7 @@ type LuckKey = (u64, u32);
 /// The numbers of one player of one side, by luck: means over the sessions of a series.
 type Values = BTreeMap<LuckKey, Accumulator>;
 
-/// What one side has of something.
+/// What one set has of something.
 #[derive(Debug, Default)]
 struct Sided {
     /// By who plays.
@@ -62,13 +59,26 @@ struct Sided {
 pub struct Comparison {
     names: AxisNames,
     axes: BTreeMap<String, Axes>,
-    values: [BTreeMap<What, Sided>; 2],
-    sessions: [u64; 2],
+    sets: Vec<Set>,
+}
+
+/// A set of a [`Comparison`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SetId(usize);
+
+/// One of the sets that are compared.
+#[derive(Debug)]
+struct Set {
+    called: String,
+    values: BTreeMap<What, Sided>,
+    sessions: u64,
 }
 
 /// A row, before p-values are adjusted.
 struct Row {
     what: What,
+    /// Which set is beside the first.
+    beside: usize,
     /// Who plays, where a side has several.
     players: Option<String>,
     pairs: Vec<(f64, f64)>,
@@ -78,34 +88,52 @@ struct Row {
 }
 
 impl Comparison {
-    /// Takes in a session of one side.
-    pub fn add(&mut self, side: Side, session: &Session) {
+    /// Another set, without sessions yet. The first one is what others are compared with.
+    pub fn set(&mut self, called: &str) -> SetId {
+        self.sets.push(Set {
+            called: called.to_owned(),
+            values: BTreeMap::new(),
+            sessions: 0,
+        });
+        SetId(self.sets.len() - 1)
+    }
+
+    /// Takes in a session of a set.
+    pub fn add(&mut self, set: SetId, session: &Session) {
+        self.add_apart_from(None, set, session);
+    }
+
+    /// As [`Comparison::add`]; an axis that tells the sets apart is no part of the setting.
+    fn add_apart_from(&mut self, axis: Option<&str>, set: SetId, session: &Session) {
         let spec = &session.spec;
-        let axes = axes_without_models(spec);
+        let mut axes = axes_without_models(spec);
+        axes.retain(|one, _| Some(&**one) != axis);
         self.names.add(spec);
         let setting = serde_json::to_string(&axes).unwrap_or_default();
         self.axes.entry(setting.clone()).or_insert(axes);
         let has_models = session.decisions() > 0 || spec.is_imported();
         let simulated = has_models.then_some(session.simulated);
         let players = players_of(&spec.seats);
-        let side = side as usize;
-        self.sessions[side] += 1;
         let scores = session.scores().into_iter();
         let scores = scores.map(|(scheme, score)| (format!("score {scheme}"), Some(score)));
         let paid = session.paid();
-        // Two sides may call the same seats by the names of their models.
+        // Two sets may call the same seats by the names of their models.
         let is_one = paid.len() == 1;
         let paid = paid.into_iter().map(|paid| match is_one {
             true => ("payoff".to_owned(), paid.payoff),
             false => (format!("payoff of {}", paid.player), paid.payoff),
         });
+        let Some(set) = self.sets.get_mut(set.0) else {
+            return;
+        };
+        set.sessions += 1;
         for (measure, value) in scores.chain(paid) {
             let what = What {
                 game: spec.game.clone(),
                 setting: setting.clone(),
                 measure,
             };
-            let sided = self.values[side].entry(what).or_default();
+            let sided = set.values.entry(what).or_default();
             sided.simulated.extend(simulated);
             let values = sided.by_players.entry(players.clone()).or_default();
             let luck = (spec.luck.seed, spec.luck.repeat);
@@ -113,13 +141,21 @@ impl Comparison {
         }
     }
 
-    /// The table: a row for every number that both sides have.
-    pub fn render(&self, a: &str, b: &str, layout: Layout) -> String {
+    /// Whether there is a pair of anything.
+    fn has_pairs(&self) -> bool {
+        self.rows().iter().any(|row| !row.pairs.is_empty())
+    }
+
+    /// The table: a row for every number that the first set and another have.
+    pub fn render(&self, layout: Layout) -> String {
         let rows = self.rows();
         let p_values: Vec<Option<(f64, &str)>> = rows.iter().map(|row| p_of(&row.pairs)).collect();
         let known: Vec<f64> = p_values.iter().flatten().map(|(p, _)| *p).collect();
         let mut adjusted = holm(&known).into_iter();
         let mut columns = ["game", "setting", "measure"].map(Column::key).to_vec();
+        if self.has_several() {
+            columns.insert(0, Column::key("B is"));
+        }
         let headings = [
             "pairs", "A", "B", "B - A", "95 %", "p", "Holm", "d_z", "of d_z", "MDE", "needed",
         ];
@@ -131,15 +167,14 @@ impl Comparison {
             table.row(self.cells(row, *p, holm));
         }
         let title = format!(
-            "A is {a}, {}; B is {b}, {}. Pairs are sessions of the same game, setting and luck (seed \
+            "{}. Pairs are sessions of the same game, setting and luck (seed \
              and repeat; a series is one). B - A with its 95 % interval over pairs ({METHOD}); p \
              of the permutation test of signs, exact up to {MOST_EXACT} pairs and over a sample of \
              {} choices above; Holm, adjusted for all rows; d_z, mean over standard deviation of the \
              differences, with its 95 % interval (noncentral t); MDE, the smallest B - A that so many \
              pairs show with a chance of 80 % (t test at 5 %); needed, pairs that the B - A found here \
              needs for that; {CAVEAT}",
-            counted(self.sessions[0], "session"),
-            counted(self.sessions[1], "session"),
+            self.who_is_compared(),
             count(u64::from(sign_flip::DRAWS)),
         );
         let nothing = "No session of A has a partner in B: pairs need the same game, setting, seed and \
@@ -156,43 +191,34 @@ impl Comparison {
         ])
     }
 
-    fn rows(&self) -> Vec<Row> {
-        let [a, b] = &self.values;
-        let whats: BTreeSet<&What> = a.keys().chain(b.keys()).collect();
-        let nothing = Sided::default();
-        let rows = whats.into_iter().flat_map(|what| {
-            let [a, b] = [a, b].map(|side| side.get(what).unwrap_or(&nothing));
-            let is_mixed = a.simulated.union(&b.simulated).count() > 1;
-            let none = Values::default();
-            let row = |players: Option<&String>, a: &Values, b: &Values| {
-                let partner = |luck: &LuckKey| b.get(luck).filter(|_| !is_mixed);
-                let pairs = a.iter();
-                let pairs = pairs.filter_map(|(luck, own)| own.mean().zip(partner(luck)?.mean()));
-                let pairs: Vec<(f64, f64)> = pairs.collect();
-                Row {
-                    what: what.clone(),
-                    players: players.cloned(),
-                    alone: [a.len() - pairs.len(), b.len() - pairs.len()],
-                    pairs,
-                    is_mixed,
-                }
-            };
-            let only = |side: &Sided| side.by_players.len() <= 1;
-            if only(a) && only(b) {
-                let [a, b] = [a, b].map(|side| side.by_players.values().next().unwrap_or(&none));
-                return vec![row(None, a, b)];
+    /// Whether the first set is compared with more than one.
+    fn has_several(&self) -> bool {
+        self.sets.len() > 2
+    }
+
+    fn who_is_compared(&self) -> String {
+        let is = |set: &Set| {
+            let called = line(&set.called);
+            format!("{called}, {}", counted(set.sessions, "session"))
+        };
+        match self.sets.as_slice() {
+            [] => "Nothing is compared".to_owned(),
+            [a] => format!("A is {}; there is no B", is(a)),
+            [a, b] => format!("A is {}; B is {}", is(a), is(b)),
+            [a, others @ ..] => {
+                let others: Vec<String> = others.iter().map(is).collect();
+                format!("A is {}; B is one of: {}", is(a), others.join("; "))
             }
-            // Of several players each is compared with itself.
-            let both = a.by_players.keys().chain(b.by_players.keys());
-            let both: BTreeSet<&String> = both.collect();
-            let of = |side: &Sided, players: &String| -> Values {
-                side.by_players.get(players).cloned().unwrap_or_default()
-            };
-            let rows = both.into_iter();
-            rows.map(|players| row(Some(players), &of(a, players), &of(b, players)))
-                .collect()
-        });
-        rows.collect()
+        }
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let Some((first, others)) = self.sets.split_first() else {
+            return Vec::new();
+        };
+        let others = others.iter().enumerate();
+        let rows = others.map(|(place, other)| rows_of(first, other, place + 1));
+        rows.flatten().collect()
     }
 
     fn cells(&self, row: &Row, p: Option<(f64, &str)>, holm: Option<f64>) -> Vec<String> {
@@ -225,7 +251,9 @@ impl Comparison {
         if differences.standard_deviation() == Some(0.0) {
             notes.push("all differences are the same".to_owned());
         }
-        vec![
+        let beside = self.sets.get(row.beside).filter(|_| self.has_several());
+        let beside = beside.map(|set| line(&set.called).to_string());
+        let cells = vec![
             row.what.game.clone(),
             setting.unwrap_or_default(),
             match &row.players {
@@ -251,8 +279,50 @@ impl Comparison {
             number(detectable.map(|(spread, effect)| spread * effect), 2),
             needed.map_or_else(|| NONE.to_owned(), count),
             notes.join(", "),
-        ]
+        ];
+        beside.into_iter().chain(cells).collect()
     }
+}
+
+/// A row for everything that either of two sets has.
+fn rows_of(first: &Set, other: &Set, beside: usize) -> Vec<Row> {
+    let [a, b] = [&first.values, &other.values];
+    let whats: BTreeSet<&What> = a.keys().chain(b.keys()).collect();
+    let nothing = Sided::default();
+    let rows = whats.into_iter().flat_map(|what| {
+        let [a, b] = [a, b].map(|values| values.get(what).unwrap_or(&nothing));
+        let is_mixed = a.simulated.union(&b.simulated).count() > 1;
+        let none = Values::default();
+        let row = |players: Option<&String>, a: &Values, b: &Values| {
+            let partner = |luck: &LuckKey| b.get(luck).filter(|_| !is_mixed);
+            let pairs = a.iter();
+            let pairs = pairs.filter_map(|(luck, own)| own.mean().zip(partner(luck)?.mean()));
+            let pairs: Vec<(f64, f64)> = pairs.collect();
+            Row {
+                what: what.clone(),
+                beside,
+                players: players.cloned(),
+                alone: [a.len() - pairs.len(), b.len() - pairs.len()],
+                pairs,
+                is_mixed,
+            }
+        };
+        let only = |sided: &Sided| sided.by_players.len() <= 1;
+        if only(a) && only(b) {
+            let [a, b] = [a, b].map(|sided| sided.by_players.values().next().unwrap_or(&none));
+            return vec![row(None, a, b)];
+        }
+        // Of several players each is compared with itself.
+        let both = a.by_players.keys().chain(b.by_players.keys());
+        let both: BTreeSet<&String> = both.collect();
+        let of = |sided: &Sided, players: &String| -> Values {
+            sided.by_players.get(players).cloned().unwrap_or_default()
+        };
+        let rows = both.into_iter();
+        rows.map(|players| row(Some(players), &of(a, players), &of(b, players)))
+            .collect()
+    });
+    rows.collect()
 }
 
 /// The p-value of these pairs, and the test where it is not the exact one.

@@ -78,6 +78,11 @@ pub fn folded(summary: &str, anchor: &str, html: &str) -> String {
     format!("<details><summary>{summary}</summary>\n<div id=\"{anchor}\">{html}</div>\n</details>")
 }
 
+/// What a part of a section is about.
+pub fn heading(text: &str) -> String {
+    format!("<h3>{}</h3>", Layout::Html.escaped(text))
+}
+
 /// A paragraph.
 pub fn paragraph(text: &str) -> String {
     format!("<p>{}</p>", Layout::Html.escaped(text))

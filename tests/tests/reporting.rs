@@ -214,6 +214,15 @@ fn runs_are_compared_in_pairs_of_the_same_luck() {
         "compare", names[0], names[1], "--data", &data, "--format", "markdown",
     ];
     let shown = run(&compare).expect_code(0).out;
+    // The page of both has the same table.
+    let page = folder.path().join("both.html").display().to_string();
+    let report = ["report", names[0], names[1], "--data", &data, "-o", &page];
+    let _ = run(&report).expect_code(0);
+    let page = fs::read_to_string(&page).unwrap();
+    assert!(page.contains("<h2>Comparisons</h2>\n<h3>Runs</h3>"));
+    let who = format!("A is {}, ", names[0]);
+    assert!(shown.replace('\\', "").contains(&who), "{shown}");
+    assert!(page.contains(&who), "{page}");
     let row = shown
         .lines()
         .find(|line| line.contains("| pirate |") && line.contains("score iclr2025"))

@@ -2,7 +2,7 @@
 //! crate's. Started by `commands.rs`.
 
 use agon_report::Session;
-use agon_report::comparison::{Comparison, Side};
+use agon_report::comparison::Comparison;
 
 use crate::failure::Failure;
 use crate::gathering::{gather, place};
@@ -41,15 +41,16 @@ pub fn run(arguments: &Compare) -> Result<(), Failure> {
     let by_default = arguments.data.runs();
     let mut comparison = Comparison::default();
     let mut notes = Vec::new();
-    for (side, named) in [(Side::A, &arguments.a), (Side::B, &arguments.b)] {
+    for named in [&arguments.a, &arguments.b] {
+        let set = comparison.set(named);
         let gathered = gather(&[place(named, &by_default)?], &[], |session| {
-            comparison.add(side, &Session::of(&session.record));
+            comparison.add(set, &Session::of(&session.record));
             Ok(())
         })?;
         notes.extend(gathered.notes());
     }
     let layout = arguments.format.layout();
-    output::print(&comparison.render(&arguments.a, &arguments.b, layout));
+    output::print(&comparison.render(layout));
     for note in notes {
         output::print(&format!("\n{note}"));
     }

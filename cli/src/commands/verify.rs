@@ -2,31 +2,33 @@
 //! model and changes no record; the comparison is `agon_worker::verify`. Started by
 //! `commands.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod roll;
+mod tally;
+
 use std::fs::File;
-use std::io::ErrorKind;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 use agon_agents::PromptLibrary;
-use agon_coordinator::experiment::limits::MOST_FILE_BYTES;
-use agon_coordinator::experiment::{ExperimentDocument, expand};
-use agon_engine::record::StoredRecord;
-use agon_engine::{Carried, SessionSpec};
 use agon_outlets::InLine as _;
 use agon_referee::Games;
-use agon_report::grouped;
-use agon_service_kit::files::read_whole;
 use agon_service_kit::tasks::{Tasks, with_causes};
-use agon_worker::verify::{Replayed, VerifyError, verify};
+use agon_worker::verify::{VerifyError, verify};
+use futures_util::{StreamExt as _, stream};
+use tokio::sync::Semaphore;
 
+use self::roll::{Entry, Roll};
+use self::tally::{Outcome, Tally};
 use crate::failure::Failure;
 use crate::lines::{self, Line, LineError};
 use crate::output;
 use crate::outside::GameArguments;
+use crate::progress::CountProgress;
 use crate::role::{DataArguments, LogArguments, runtime};
 use crate::run_folder::records::{self, below};
-use crate::run_folder::{DOCUMENT, RECORDS, digest_of, history};
+use crate::run_folder::{RECORDS, digest_of, history};
 use crate::sessions::{Sessions, Source};
 use crate::storage;
 use crate::templates;
@@ -34,8 +36,11 @@ use crate::templates;
 /// Faults after which no further record is played again.
 const MOST_FAULTS: u64 = 100;
 
-/// Unreadable lines that are named.
-const NAMED: u64 = 5;
+/// What a packed file may unpack to without `--long`: what a slow machine verifies in ten seconds.
+const MOST_UNPACKED: u64 = 64 * 1024 * 1024;
+
+/// Lines that are played at the same time have so many KiB in all, or are one.
+const ROOM_KIB: usize = 32 * 1024;
 
 /// Arguments of `agon verify`.
 #[derive(Debug, clap::Args)]
@@ -56,6 +61,12 @@ pub struct Verify {
     templates: Option<PathBuf>,
     #[command(flatten)]
     games: GameArguments,
+    /// Verify all of a packed file, also where that takes minutes
+    #[arg(long)]
+    long: bool,
+    /// Show no progress
+    #[arg(long)]
+    quiet: bool,
 }
 
 /// Verifies every record.
@@ -78,195 +89,113 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
     )?);
     runtime()?.block_on(async {
         let guard = log.start("verify", true)?;
-        let tasks = Tasks::new();
-        let games = arguments.games.connect().await?;
-        let (mut verified, mut imported, mut by_replies) = (0u64, 0u64, 0u64);
-        let (mut different, mut unreadable) = (0u64, 0u64);
+        let with = With {
+            tasks: Tasks::new(),
+            library,
+            games: arguments.games.connect().await?,
+            room: Arc::new(Semaphore::new(ROOM_KIB)),
+        };
         let mut roll = Roll::read(&records)?;
-        for line in files.iter().flat_map(|file| lines::read(file)) {
-            if unreadable + different >= MOST_FAULTS {
-                let message = format!(
+        let progress = CountProgress::start(arguments.quiet, "verified", "record", roll.sessions());
+        let mut tally = Tally::new(progress);
+        let lines = files.iter().flat_map(|file| lines::read(file));
+        let most = most_unpacked(arguments, &records);
+        let mut checked = stream::iter(lines)
+            .map(|line| within(line, most))
+            .map(|line| with.clone().check(line))
+            .buffered(available_parallelism().map_or(1, NonZero::get));
+        while let Some(checked) = checked.next().await {
+            if let Some(entry) = checked.entry {
+                roll.call(entry);
+            }
+            if tally.count(checked.outcome) >= MOST_FAULTS {
+                tally.print(&format!(
                     "stopped after {MOST_FAULTS} faults of {}",
                     records.in_line()
-                );
-                output::print(&message);
+                ));
                 break;
             }
-            let outcome = match line {
-                Ok(line) => {
-                    roll.call(&line.text);
-                    verify_line(&tasks, &line, &library, &games).await
-                }
-                Err(error) => Err((error, true)),
-            };
-            match outcome {
-                Ok(Verified::Played(replayed)) => {
-                    verified += 1;
-                    by_replies += u64::from(replayed == Replayed::ByItsReplies);
-                }
-                Ok(Verified::Imported) => imported += 1,
-                Err((error, true)) => {
-                    unreadable += 1;
-                    match unreadable {
-                        ..=NAMED => output::tell(&format!("unreadable: {error}")),
-                        more if more == NAMED + 1 => {
-                            output::tell("unreadable: further lines are not listed");
-                        }
-                        _ => {}
-                    }
-                }
-                Err((error, false)) => {
-                    different += 1;
-                    output::print(&format!("fault: {error}"));
-                }
-            }
         }
+        drop(checked);
         guard.shutdown().await;
-        roll.check_series();
-        let all = verified + imported + different + unreadable;
-        output::print(&format!(
-            "{verified} of {all} records verified{}",
-            roll.missing()
-        ));
-        if by_replies > 0 {
-            output::print(&format!(
-                "{} of a game that is played elsewhere, from the replies in them: --game-at \
-                 NAME=URL asks its process whether it kept its rules",
-                output::counted(by_replies, "record")
-            ));
-        }
-        if imported > 0 {
-            output::print(&format!(
-                "{} imported from games of another program: `agon replay` compares the files that \
-                 they came from",
-                output::counted(imported, "record")
-            ));
-        }
-        if let Some(note) = changed_since(&records) {
-            output::print(&format!("note: {note}"));
-        }
-        for fault in &roll.faults {
-            different += 1;
-            output::print(&format!("fault: {}", fault.in_line()));
-        }
-        match (all, unreadable, different) {
-            (0, ..) => Err(Failure::BadInput(format!("{} is empty", records.in_line()))),
-            (_, 0, 0) => Ok(()),
-            (_, 0, faults) => Err(Failure::BadNews(format!(
-                "{}, see above",
-                output::counted(faults, "fault")
-            ))),
-            (_, faults, _) => Err(Failure::BadInput(format!(
-                "{} cannot be read, see above",
-                output::counted(faults, "line")
-            ))),
-        }
+        tally.conclude(&records, roll)
     })
 }
 
-/// The sessions that a run should hold, by the document in its folder.
-struct Roll {
-    /// Ids that have not been seen; `None` without a document.
-    expected: Option<BTreeSet<String>>,
-    seen: BTreeSet<String>,
-    /// What the players of each session here take along into the next.
-    left: BTreeMap<String, Taken>,
-    /// What those of later sessions of a series were handed, and from which one.
-    handed: Vec<(String, String, Taken)>,
-    faults: Vec<String>,
+/// What a packed file that is named itself may unpack to without `--long`; `None` for everything.
+fn most_unpacked(arguments: &Verify, records: &Path) -> Option<u64> {
+    let named = Path::new(&arguments.named) == records;
+    (named && !arguments.long && lines::is_packed(records)).then_some(MOST_UNPACKED)
 }
 
-/// What players took along, as its digest: the notes of all sessions may be long.
-type Taken = [u8; 32];
-
-fn taken(carried: &Carried) -> Taken {
-    // Strings, numbers and maps of them always serialise.
-    let text = serde_json::to_vec(carried).unwrap_or_default();
-    *blake3::hash(&text).as_bytes()
-}
-
-impl Roll {
-    fn read(records: &Path) -> Result<Self, Failure> {
-        let path = history::beside(records, DOCUMENT);
-        let expected = match read_whole(&path, MOST_FILE_BYTES) {
-            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
-                return Err(Failure::BadInput(format!("{}: {error}", path.in_line())));
-            }
-            Err(_) => None,
-            Ok(bytes) => {
-                let wrong = |faults| Failure::BadInput(format!("{}: {faults}", path.in_line()));
-                let document = ExperimentDocument::from_json(&bytes).map_err(wrong)?;
-                let sessions = expand(&document).map_err(wrong)?.into_sessions();
-                Some(
-                    sessions
-                        .map(|session| session.spec.id().to_string())
-                        .collect(),
-                )
-            }
-        };
-        Ok(Self {
-            expected,
-            seen: BTreeSet::new(),
-            left: BTreeMap::new(),
-            handed: Vec::new(),
-            faults: Vec::new(),
-        })
-    }
-
-    /// Notes a record; one that stands twice, or is of no session of the
-    /// experiment, is a fault.
-    fn call(&mut self, line: &str) {
-        let Ok(stored) = StoredRecord::from_line(line) else {
-            return;
-        };
-        let session = stored.session.to_string();
-        let planned = planned_id(stored.spec);
-        let carried = stored.carried.iter();
-        let handed = carried.map(|from| (session.clone(), from.from.to_string(), taken(from)));
-        self.handed.extend(handed);
-        if let Ok(left) = Carried::from_record(line.as_bytes())
-            && !left.notes.is_empty()
-        {
-            self.left.insert(session.clone(), taken(&left));
-        }
-        if !self.seen.insert(session.clone()) {
-            self.faults
-                .push(format!("session {session} stands here twice"));
-        } else if let Some(expected) = &mut self.expected
-            && !expected.remove(&planned)
-        {
-            self.faults
-                .push(format!("session {session} is none of this experiment"));
-        }
-    }
-
-    /// Where players of a series were handed something else than the session before left; only
-    /// sessions whose record is here are compared.
-    fn check_series(&mut self) {
-        for (session, before, handed) in std::mem::take(&mut self.handed) {
-            let nothing = Carried {
-                from: before.clone().into(),
-                notes: Vec::new(),
-            };
-            let left = self.left.get(&before).copied();
-            let left = left.unwrap_or_else(|| taken(&nothing));
-            if self.seen.contains(&before) && left != handed {
-                self.faults.push(format!(
-                    "session {session} was handed something else than session {before} left"
-                ));
-            }
-        }
-    }
-
-    /// Says how many sessions the run has no record of.
-    fn missing(&self) -> String {
-        match self.expected.as_ref().map_or(0, BTreeSet::len) {
-            0 => String::new(),
-            1 => "; 1 more session of the experiment has no record here".to_owned(),
-            missing => format!(
-                "; {} more sessions of the experiment have no record here",
-                grouped(missing as u64)
+/// The line, unless it is beyond what is verified without being asked for.
+fn within(line: Result<Line, LineError>, most: Option<u64>) -> Result<Line, LineError> {
+    let line = line?;
+    match most {
+        Some(most) if line.offset > most => Err(LineError::at(
+            &line,
+            format!(
+                "the file unpacks to more than {} MiB of records, which take long to verify; \
+                 --long verifies them all",
+                most / 1024 / 1024
             ),
+        )),
+        _ => Ok(line),
+    }
+}
+
+/// What lines are checked with.
+#[derive(Clone)]
+struct With {
+    tasks: Tasks,
+    library: Arc<PromptLibrary>,
+    games: Games,
+    /// For the lines that are played at the same time, a permit for each KiB.
+    room: Arc<Semaphore>,
+}
+
+impl With {
+    /// Checks one line in a task of its own, so that all cores have something to do.
+    async fn check(self, line: Result<Line, LineError>) -> Checked {
+        let line = match line {
+            Ok(line) => line,
+            Err(error) => return Checked::unreadable(error),
+        };
+        let shown = LineError::at(&line, String::new());
+        match tokio::spawn(self.check_line(line)).await {
+            Ok(checked) => checked,
+            Err(error) => Checked::unreadable(shown.because(error)),
+        }
+    }
+
+    async fn check_line(self, line: Line) -> Checked {
+        let kib = (line.text.len() / 1024).clamp(1, ROOM_KIB);
+        // The semaphore is never closed.
+        let _room = self.room.acquire_many(kib as u32).await.ok();
+        let entry = Entry::of(&line.text);
+        let outcome = match verify(&self.tasks, &line.text, self.library, &self.games).await {
+            Ok(replayed) => Outcome::Played(replayed),
+            Err(VerifyError::Imported(_)) => Outcome::Imported,
+            Err(error @ VerifyError::Unreadable(_)) => {
+                Outcome::Unreadable(LineError::at(&line, with_causes(&error)))
+            }
+            Err(error) => Outcome::Different(LineError::at(&line, with_causes(&error))),
+        };
+        Checked { entry, outcome }
+    }
+}
+
+/// What was found out about a line.
+struct Checked {
+    entry: Option<Entry>,
+    outcome: Outcome,
+}
+
+impl Checked {
+    fn unreadable(error: LineError) -> Self {
+        Self {
+            entry: None,
+            outcome: Outcome::Unreadable(error),
         }
     }
 }
@@ -281,40 +210,6 @@ fn changed_since(records: &Path) -> Option<String> {
         let (records, run) = (records.in_line(), account.run);
         format!("{records} has changed since run {run} wrote it")
     })
-}
-
-/// The id that a document gives to a session: it does not know where models are.
-fn planned_id(spec: SessionSpec) -> String {
-    let planned = SessionSpec {
-        origins: BTreeMap::new(),
-        ..spec
-    };
-    planned.id().to_string()
-}
-
-/// Verifies one line; the flag of a fault says whether the line is unreadable.
-async fn verify_line(
-    tasks: &Tasks,
-    line: &Line,
-    library: &Arc<PromptLibrary>,
-    games: &Games,
-) -> Result<Verified, (LineError, bool)> {
-    match verify(tasks, &line.text, Arc::clone(library), games).await {
-        Ok(replayed) => Ok(Verified::Played(replayed)),
-        Err(VerifyError::Imported(_)) => Ok(Verified::Imported),
-        Err(error) => {
-            let unreadable = matches!(error, VerifyError::Unreadable(_));
-            Err((LineError::at(line, with_causes(&error)), unreadable))
-        }
-    }
-}
-
-/// What was found out about a record that is sound.
-enum Verified {
-    /// It came out the same when it was played again.
-    Played(Replayed),
-    /// Another program played it.
-    Imported,
 }
 
 /// The files of records that are meant, of one run or of an archive; `None` when it can only be a

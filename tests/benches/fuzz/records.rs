@@ -9,7 +9,7 @@ use agon_agents::PromptLibrary;
 use agon_engine::record::StoredRecord;
 use agon_engine::session::open;
 use agon_engine::{Luck, PlayerKind, PlayerSpec, Record, SeatNote, SessionSpec, registry};
-use agon_report::comparison::{Comparison, Side};
+use agon_report::comparison::Comparison;
 use agon_report::export::{Cell, Rows, Table, rows_of};
 use agon_report::plots::{PlotData, plots};
 use agon_report::session::Telemetry;
@@ -225,6 +225,7 @@ fn report(lines: &[&str]) {
     let (mut summary, mut leaderboard) = (Summary::default(), Leaderboard::default());
     let (mut reports, mut columns) = (Reports::default(), ResultColumns::default());
     let (mut tables, mut compared) = (Tables::default(), Comparison::default());
+    let sets = ["a", "b"].map(|called| compared.set(called));
     let measured = Reports::default();
     let mut drawn: Vec<PlotData> = plots().map(PlotData::new).collect();
     let telemetry = Telemetry::default();
@@ -232,8 +233,8 @@ fn report(lines: &[&str]) {
     for line in lines {
         if let Ok(session) = Session::from_line(line.as_bytes()) {
             summary.add(&session, &telemetry);
-            for side in [Side::A, Side::B] {
-                compared.add(side, &session);
+            for set in sets {
+                compared.add(set, &session);
             }
             leaderboard.add(&session);
             columns.gather(&session);
@@ -269,7 +270,7 @@ fn report(lines: &[&str]) {
     // One of the layouts and one of the figures, so that a case is short.
     let length = lines.iter().map(|line| line.len()).sum::<usize>();
     let layout = [Layout::Text(80), Layout::Latex, Layout::Html][length % 3];
-    let _ = (tables.render(layout), compared.render("a", "b", layout));
+    let _ = (tables.render(layout), compared.render(layout));
     let _ = tables.standings().by_game(true, layout);
     let _ = tables.standings().overall(layout);
     let published = reports.published_tables();

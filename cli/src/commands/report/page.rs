@@ -6,14 +6,15 @@ use std::path::Path;
 
 use agon_figures::Palette;
 use agon_outlets::InLine as _;
-use agon_report::page::{Page, SessionList, details, folded, paragraph, warning};
+use agon_report::comparison::MainComparison;
+use agon_report::page::{Page, SessionList, details, folded, heading, paragraph, warning};
 use agon_report::plots::{PlotData, PlotSet, for_games};
 use agon_report::tables::LEADERBOARD;
 use agon_report::{Layout, Session, Tables};
 use agon_service_kit::files::read_whole;
 use agon_service_kit::secrets;
 
-use super::{Report, compared};
+use super::{Report, compared as compared_with};
 use crate::failure::Failure;
 use crate::gathering::{Gathered, provenance};
 use crate::output::{self, counted};
@@ -32,18 +33,22 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
     let mut plots = PlotSet::new(for_games).linked();
     let mut sessions = SessionList::default();
     let (mut all, mut simulated) = (0u64, 0u64);
-    let gathered = arguments.runs.gather(|session| {
-        let record = session.record;
+    let named = arguments.runs.named();
+    let mut comparison = MainComparison::new(named.len() > 1);
+    let gathered = arguments.runs.gather(|gathered| {
+        let record = gathered.record;
         all += 1;
         simulated += u64::from(record.simulated);
         plots.add(&record);
-        sessions.add(&Session::of(&record));
-        tables.add(&record, &session.telemetry);
+        let session = Session::of(&record);
+        sessions.add(&session);
+        comparison.add(named.get(gathered.place).map_or("", |run| run), &session);
+        tables.add(&record, &gathered.telemetry);
         Ok(())
     })?;
     let mut page = Page::new(&title(&gathered));
     page.section("Summary", summary(&gathered, all, simulated));
-    let mut names = compared(&arguments.compare, &gathered);
+    let mut names = compared_with(&arguments.compare, &gathered);
     if tables.has_leaderboard() {
         names.remove(LEADERBOARD);
         let leaderboard = tables.beside_published(LEADERBOARD, Layout::Html);
@@ -52,6 +57,10 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
     let standings = standings(&tables);
     if !standings.is_empty() {
         page.section("Standings", standings);
+    }
+    let compared = comparisons(&comparison);
+    if !compared.is_empty() {
+        page.section("Comparisons", compared);
     }
     page.section("Measures", tables.render(Layout::Html));
     for name in names {
@@ -78,6 +87,16 @@ fn standings(tables: &Tables) -> String {
         .chain(games)
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// What is compared with what; of several only the first is open.
+fn comparisons(comparison: &MainComparison) -> String {
+    let compared = comparison.render(Layout::Html).into_iter().enumerate();
+    let compared = compared.map(|(place, (title, table))| match place {
+        0 => format!("{}\n{table}", heading(&title)),
+        _ => folded(&title, &format!("comparison-{place}"), &table),
+    });
+    compared.collect::<Vec<_>>().join("\n")
 }
 
 fn title(gathered: &Gathered) -> String {
