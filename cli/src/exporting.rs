@@ -1,11 +1,11 @@
-//! Writes the tables of an export into a folder: a file for each table, or for each table and
-//! partition, in one of three formats. Rows come one by one and leave memory as soon as a few
-//! megabytes of them are together. The folder appears whole or not at all.
+//! Writes the tables of an export into a folder or storage: a file for each table, or for each table
+//! and partition, in one of three formats. Rows come one by one and leave memory as soon as a few
+//! megabytes of them are together.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use agon_outlets::InLine as _;
 use agon_report::Cells;
@@ -17,6 +17,9 @@ use crate::failure::Failure;
 mod csv;
 mod jsonl;
 mod parquet;
+mod place;
+
+use place::{Place, Sink};
 
 /// The file beside the tables that says what their columns are.
 pub const COLUMNS: &str = "columns.csv";
@@ -45,7 +48,7 @@ impl Format {
         }
     }
 
-    fn begin(self, file: File, table: &'static Table) -> io::Result<Box<dyn TableFile>> {
+    fn begin(self, file: Sink, table: &'static Table) -> io::Result<Box<dyn TableFile>> {
         Ok(match self {
             Self::Parquet => Box::new(parquet::ParquetFile::begin(file, table)?),
             Self::Csv => Box::new(csv::CsvFile::begin(file, table)?),
@@ -58,61 +61,39 @@ impl Format {
 trait TableFile {
     fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()>;
 
-    /// Writes what is left.
-    fn finish(self: Box<Self>) -> io::Result<()>;
+    /// Writes what is left, and gives back what it was written to.
+    fn finish(self: Box<Self>) -> io::Result<Sink>;
 }
 
-/// A folder that is being written.
+/// Tables that are being written.
 pub struct Exported {
-    folder: PathBuf,
-    /// Where it is until it is whole.
-    draft: PathBuf,
-    /// Held as long as the draft is written.
-    _lock: File,
+    files: BTreeMap<Key, Box<dyn TableFile>>,
+    place: Place,
     format: Format,
     tables: Vec<&'static str>,
     /// The partition of the rows that come now, as the name of a file.
     partition: Option<String>,
-    files: BTreeMap<(&'static str, Option<String>), Box<dyn TableFile>>,
     /// Rows by table.
     pub rows: BTreeMap<&'static str, u64>,
 }
 
+/// A table, and a partition of it.
+type Key = (&'static str, Option<String>);
+
 impl Exported {
-    /// A folder that does not exist yet, or has nothing in it, for these tables.
+    /// These tables in a folder or a place in storage that does not exist yet, or has nothing in it.
     ///
     /// # Errors
     /// There is something in it, or it cannot be written.
-    pub fn begin(
-        folder: &Path,
-        format: Format,
-        tables: Vec<&'static str>,
-    ) -> Result<Self, Failure> {
-        let mut entries = fs::read_dir(folder).into_iter().flatten();
-        if folder.is_file() || entries.next().is_some() {
-            return Err(Failure::BadInput(format!(
-                "{} exists, and nothing is overwritten; name a folder that does not exist yet with \
-                 -o",
-                folder.in_line()
-            )));
-        }
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let draft = folder.with_file_name(format!(".{name}.part"));
-        let lock = claim(&draft, "export")?;
-        let exported = Self {
-            folder: folder.to_owned(),
-            draft,
-            _lock: lock,
+    pub fn begin(out: &Path, format: Format, tables: Vec<&'static str>) -> Result<Self, Failure> {
+        Ok(Self {
+            files: BTreeMap::new(),
+            place: Place::begin(out)?,
             format,
             tables,
             partition: None,
-            files: BTreeMap::new(),
             rows: BTreeMap::new(),
-        };
-        exported
-            .describe()
-            .map_err(|error| cannot("write", &exported.draft, &error))?;
-        Ok(exported)
+        })
     }
 
     /// The rows that come from here on belong to the partition of this value.
@@ -125,45 +106,66 @@ impl Exported {
         self.partition = Some(value);
     }
 
-    /// Completes the folder.
+    /// Completes them.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// They cannot be written.
     pub fn finish(mut self) -> Result<BTreeMap<&'static str, u64>, Failure> {
-        let failed = |error: io::Error| cannot("write", &self.draft, &error);
         // A table without a row has a file with its columns all the same.
         if self.partition.is_none() {
-            for table in TABLES
-                .iter()
-                .filter(|table| self.tables.contains(&table.name))
-            {
+            for table in self.wanted() {
                 let key = (table.name, None);
                 if !self.files.contains_key(&key) {
-                    let begun = begin(&self.draft, self.format, table, None).map_err(failed)?;
-                    self.files.insert(key, begun);
+                    let file = self.file(table, &key)?;
+                    self.files.insert(key, file);
                 }
                 self.rows.entry(table.name).or_default();
             }
         }
-        for file in std::mem::take(&mut self.files).into_values() {
-            file.finish().map_err(failed)?;
+        let files = std::mem::take(&mut self.files).into_iter();
+        let written = files.map(|(key, file)| {
+            let name = self.name(&key);
+            match file.finish() {
+                Ok(sink) => Ok((name, sink)),
+                Err(error) => Err(self.place.failed(&name, &error, &[])),
+            }
+        });
+        let written: Vec<_> = written.collect::<Result<_, _>>()?;
+        let columns = self.place.create(COLUMNS);
+        let columns = columns.and_then(|sink| self.describe(sink));
+        let columns = columns.map_err(|error| self.place.failed(COLUMNS, &error, &[]))?;
+        self.place.complete(written, columns)?;
+        Ok(self.rows)
+    }
+
+    fn wanted(&self) -> impl Iterator<Item = &'static Table> + use<> {
+        let names = self.tables.clone();
+        let tables = TABLES.iter();
+        tables.filter(move |table| names.contains(&table.name))
+    }
+
+    fn file(&self, table: &'static Table, key: &Key) -> Result<Box<dyn TableFile>, Failure> {
+        let name = self.name(key);
+        let created = self.place.create(&name);
+        let begun = created.and_then(|sink| self.format.begin(sink, table));
+        begun.map_err(|error| self.place.failed(&name, &error, &[]))
+    }
+
+    /// The file of a table: `sessions.csv`, or `sessions/pirate.csv` of a partition. Not
+    /// `game=pirate`: readers would take that for another column of the same name.
+    fn name(&self, (table, partition): &Key) -> String {
+        let ending = self.format.ending();
+        match partition {
+            None => format!("{table}.{ending}"),
+            Some(partition) => format!("{table}/{partition}.{ending}"),
         }
-        fs::remove_file(self.draft.join(LOCK)).map_err(failed)?;
-        // An empty folder may be there.
-        let _ = fs::remove_dir(&self.folder);
-        fs::rename(&self.draft, &self.folder)
-            .map_err(|error| cannot("write", &self.folder, &error))?;
-        Ok(std::mem::take(&mut self.rows))
     }
 
     /// Writes what the columns are.
-    fn describe(&self) -> io::Result<()> {
-        let mut out = Cells::new(File::create_new(self.draft.join(COLUMNS))?);
+    fn describe(&self, sink: Sink) -> io::Result<Sink> {
+        let mut out = Cells::new(sink);
         out.row(["table", "column", "type", "about"].map(str::to_owned))?;
-        let wanted = TABLES
-            .iter()
-            .filter(|table| self.tables.contains(&table.name));
-        for table in wanted {
+        for table in self.wanted() {
             for column in table.columns {
                 let kind = match column.kind {
                     Type::Text => "text",
@@ -174,7 +176,7 @@ impl Exported {
                 out.row([table.name, column.name, kind, column.about].map(str::to_owned))?;
             }
         }
-        out.finish().map(|_| ())
+        out.finish()
     }
 }
 
@@ -186,25 +188,16 @@ impl Rows for Exported {
     }
 
     fn row(&mut self, table: &'static Table, cells: &[Cell<'_>]) -> Result<(), Failure> {
-        let failed = |error: io::Error| cannot("write", &self.draft, &error);
         let key = (table.name, self.partition.clone());
-        let file = match self.files.get_mut(&key) {
-            Some(file) => file,
+        *self.rows.entry(table.name).or_default() += 1;
+        let written = match self.files.get_mut(&key) {
+            Some(file) => file.row(cells),
             None => {
-                let partition = self.partition.as_deref();
-                let begun = begin(&self.draft, self.format, table, partition).map_err(failed)?;
-                self.files.entry(key).or_insert(begun)
+                let begun = self.file(table, &key)?;
+                self.files.entry(key.clone()).or_insert(begun).row(cells)
             }
         };
-        *self.rows.entry(table.name).or_default() += 1;
-        file.row(cells).map_err(failed)
-    }
-}
-
-impl Drop for Exported {
-    fn drop(&mut self) {
-        // Whole exports have been renamed, and nothing is there any more.
-        let _ = fs::remove_dir_all(&self.draft);
+        written.map_err(|error| self.place.failed(&self.name(&key), &error, &[]))
     }
 }
 
@@ -237,24 +230,4 @@ pub fn claim(draft: &Path, command: &str) -> Result<File, Failure> {
         removed.map_err(failed)?;
     }
     Ok(lock)
-}
-
-/// The file of a table: `sessions.csv`, or `sessions/pirate.csv` of a partition. Not `game=pirate`:
-/// readers would take that for another column of the same name.
-fn begin(
-    draft: &Path,
-    format: Format,
-    table: &'static Table,
-    partition: Option<&str>,
-) -> io::Result<Box<dyn TableFile>> {
-    let ending = format.ending();
-    let path = match partition {
-        None => draft.join(format!("{}.{ending}", table.name)),
-        Some(partition) => {
-            let folder = draft.join(table.name);
-            fs::create_dir_all(&folder)?;
-            folder.join(format!("{partition}.{ending}"))
-        }
-    };
-    format.begin(File::create_new(path)?, table)
 }

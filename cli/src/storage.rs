@@ -4,9 +4,7 @@
 //! whole or not at all. Called by commands that write what people name with `-o`, and by those that
 //! read an archive there.
 
-use std::fs;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use agon_outlets::InLine as _;
@@ -16,26 +14,23 @@ use agon_service_kit::tasks::with_causes;
 use futures_util::StreamExt as _;
 use object_store::aws::AmazonS3;
 use object_store::path::Path as ObjectPath;
-use object_store::{ObjectStore as _, ObjectStoreExt as _, PutMode, WriteMultipart};
+use object_store::{ObjectStore as _, PutMode};
 use tokio::runtime::Runtime;
 
-use crate::data_folder::cannot;
 use crate::failure::Failure;
-use crate::output::counted;
 use crate::runtime::runtime;
 
 mod reading;
+mod writing;
 
 pub use reading::{answers, below, reader};
+pub use writing::ObjectFile;
 
-/// Bytes of a part, where a file has no more than [`MOST_PARTS`] of them; S3 takes 5 MB at least.
-const PART: u64 = 8 * 1024 * 1024;
+/// Bytes of a part. S3 takes 5 MB at least and 10,000 parts of an object, which makes 80 GB.
+const PART: usize = 8 * 1024 * 1024;
 
-/// Parts of an object; S3 takes 10,000.
-const MOST_PARTS: u64 = 9_000;
-
-/// Parts that are under way at once, and in memory.
-const PARTS_AT_ONCE: usize = 4;
+/// Parts of a file that are under way at once, and in memory.
+const PARTS_AT_ONCE: usize = 2;
 
 /// How long a request is tried again for; a command is waited for.
 const RETRIED_FOR: Duration = Duration::from_secs(60);
@@ -159,81 +154,15 @@ impl Bucket {
         }
     }
 
-    /// Takes the files of a folder up, `last` after all others, so that who finds it finds all.
-    ///
-    /// # Errors
-    /// One could not be taken up; says which are there.
-    pub fn take_up(&self, folder: &Path, last: &str) -> Result<(), Failure> {
-        let mut files = Vec::new();
-        collect(folder, &mut files).map_err(|error| cannot("read", folder, &error))?;
-        files.sort_by_key(|file| (file == &folder.join(last), file.clone()));
-        let mut there: Vec<String> = Vec::new();
-        for file in &files {
-            let name = file.strip_prefix(folder).unwrap_or(file);
-            let name = name.to_string_lossy().replace('\\', "/");
-            let object = ObjectPath::from(format!("{}/{name}", self.prefix));
-            if let Err(why) = self.runtime.block_on(self.upload(file, &object)) {
-                let whole = match there.is_empty() {
-                    true => "nothing was written there".to_owned(),
-                    false => format!(
-                        "{} there whole: {}; delete them, or name another prefix",
-                        match there.len() {
-                            1 => "one file is".to_owned(),
-                            files => format!("{} are", counted(files as u64, "file")),
-                        },
-                        there.join(", ")
-                    ),
-                };
-                return Err(Failure::Surroundings(format!(
-                    "cannot write {name} to {}: {why}; {whole}",
-                    self.shown.in_line()
-                )));
-            }
-            there.push(name);
-        }
-        Ok(())
+    /// A file below the place, which appears when it is complete.
+    pub fn create(&self, name: &str) -> ObjectFile {
+        let path = ObjectPath::from(format!("{}/{name}", self.prefix));
+        ObjectFile::new(self.store.clone(), path, self.runtime.handle().clone())
     }
 
-    /// Takes up one file, in parts unless it is small.
-    async fn upload(&self, file: &Path, object: &ObjectPath) -> Result<(), String> {
-        let of_file = |error: std::io::Error| format!("{}: {error}", file.in_line());
-        let mut opened = fs::File::open(file).map_err(of_file)?;
-        let size = opened.metadata().map_err(of_file)?.len();
-        if size <= PART {
-            let mut bytes = Vec::new();
-            opened.read_to_end(&mut bytes).map_err(of_file)?;
-            let put = self.store.put(object, bytes.into()).await;
-            return put.map(drop).map_err(|error| said(&error));
-        }
-        let part = PART.max(size.div_ceil(MOST_PARTS)) as usize;
-        let begun = self.store.put_multipart(object).await;
-        let begun = begun.map_err(|error| said(&error))?;
-        let mut upload = WriteMultipart::new_with_chunk_size(begun, part);
-        let mut buffer = vec![0; part];
-        let ended = loop {
-            if let Err(error) = upload.wait_for_capacity(PARTS_AT_ONCE).await {
-                break Err(said(&error));
-            }
-            match opened.read(&mut buffer) {
-                Ok(0) => break Ok(()),
-                Ok(read) => upload.write(buffer.get(..read).unwrap_or_default()),
-                Err(error) => break Err(of_file(error)),
-            }
-        };
-        match ended {
-            Ok(()) => upload
-                .finish()
-                .await
-                .map(drop)
-                .map_err(|error| said(&error)),
-            Err(why) => match upload.abort().await {
-                Ok(()) => Err(why),
-                Err(_) => Err(format!(
-                    "{why}; parts of it lie there until the bucket's rule for unfinished uploads \
-                     removes them"
-                )),
-            },
-        }
+    /// The address, as it was named.
+    pub fn shown(&self) -> &str {
+        &self.shown
     }
 
     fn failed(&self, what: &str, error: &object_store::Error) -> Failure {
@@ -257,16 +186,4 @@ fn said(error: &object_store::Error) -> String {
         _ => text.clone(),
     };
     secrets::without(&text).in_line().to_string()
-}
-
-/// The files of a folder and below it.
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        match path.is_dir() {
-            true => collect(&path, files)?,
-            false => files.push(path),
-        }
-    }
-    Ok(())
 }

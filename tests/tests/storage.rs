@@ -30,6 +30,8 @@ fn run_at(server: &S3Server, port: u16, arguments: &[&str]) -> Ended {
     let mut command = binary::command(arguments);
     command.envs(server.variables());
     command.env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}"));
+    // What goes to storage needs no room here.
+    command.env("TMPDIR", "/nowhere");
     command.output().unwrap().into()
 }
 

@@ -1,18 +1,16 @@
 //! `agon export`: the sessions of any runs as tables for other programs. What the tables are, the
 //! report crate says; `exporting.rs` writes them. Started by `commands.rs`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use agon_outlets::InLine as _;
 use agon_report::Reports;
 use agon_report::export::{TABLES, rows_of};
-use tempfile::TempDir;
 
-use crate::exporting::{COLUMNS, Exported, Format};
+use crate::exporting::{Exported, Format};
 use crate::failure::Failure;
 use crate::gathering::RunArguments;
 use crate::output::{self, counted};
-use crate::storage::{self, Bucket};
 
 const EXAMPLES: &str = "Examples:
   agon export gamma-bench-quick-start -o out     six tables as Parquet
@@ -65,8 +63,7 @@ pub fn run(arguments: &Export) -> Result<(), Failure> {
     let tables = tables(&arguments.tables)?;
     // Before anything is written.
     let _ = arguments.runs.paths()?;
-    let destination = Destination::of(&arguments.out)?;
-    let mut exported = Exported::begin(&destination.folder(), arguments.format, tables)?;
+    let mut exported = Exported::begin(&arguments.out, arguments.format, tables)?;
     let reports = Reports::default();
     let gathered = arguments.runs.gather(|session| {
         let record = &session.record;
@@ -80,7 +77,6 @@ pub fn run(arguments: &Export) -> Result<(), Failure> {
         rows_of(record, &session.telemetry, &reports, &mut exported)
     })?;
     let written = exported.finish()?;
-    destination.complete()?;
     for (table, rows) in written {
         output::print(&format!("{table}: {}", counted(rows, "row")));
     }
@@ -90,40 +86,6 @@ pub fn run(arguments: &Export) -> Result<(), Failure> {
     let sessions = counted(gathered.sessions, "session");
     output::tell(&format!("{sessions} in {}", arguments.out.in_line()));
     Ok(())
-}
-
-/// Where the tables go.
-enum Destination {
-    Folder(PathBuf),
-    /// Storage, and the folder in which they are made: an object appears whole or not at all.
-    Storage(Bucket, TempDir),
-}
-
-impl Destination {
-    fn of(out: &Path) -> Result<Self, Failure> {
-        if !storage::is_address(out) {
-            return Ok(Self::Folder(out.to_owned()));
-        }
-        let bucket = Bucket::at(out)?;
-        bucket.must_be_empty()?;
-        let made = tempfile::tempdir().map_err(Failure::surroundings)?;
-        Ok(Self::Storage(bucket, made))
-    }
-
-    fn folder(&self) -> PathBuf {
-        match self {
-            Self::Folder(folder) => folder.clone(),
-            Self::Storage(_, made) => made.path().join("export"),
-        }
-    }
-
-    /// Takes the tables to where they go.
-    fn complete(&self) -> Result<(), Failure> {
-        match self {
-            Self::Folder(_) => Ok(()),
-            Self::Storage(bucket, _) => bucket.take_up(&self.folder(), COLUMNS),
-        }
-    }
 }
 
 /// The tables of these names, or all.

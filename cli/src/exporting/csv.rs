@@ -1,20 +1,19 @@
 //! Tables as CSV: a heading, then a row a line. Text that a spreadsheet would run as a formula is
 //! marked as text; the other formats have it as it is.
 
-use std::fs::File;
 use std::io::{self, BufWriter};
 
 use agon_report::Cells;
 use agon_report::export::{Cell, Table};
 
-use super::TableFile;
+use super::{Sink, TableFile};
 
 /// See the module.
-pub(super) struct CsvFile(Cells<BufWriter<File>>);
+pub(super) struct CsvFile(Cells<BufWriter<Sink>>);
 
 impl CsvFile {
     /// Begins with the heading.
-    pub fn begin(file: File, table: &'static Table) -> io::Result<Self> {
+    pub fn begin(file: Sink, table: &'static Table) -> io::Result<Self> {
         let mut cells = Cells::new(BufWriter::new(file));
         let headings = table.columns.iter();
         cells.row(headings.map(|column| column.name.to_owned()))?;
@@ -34,11 +33,8 @@ impl TableFile for CsvFile {
         Ok(self.0.row(cells)?)
     }
 
-    fn finish(self: Box<Self>) -> io::Result<()> {
+    fn finish(self: Box<Self>) -> io::Result<Sink> {
         let written = self.0.finish()?;
-        written
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)?;
-        Ok(())
+        written.into_inner().map_err(io::IntoInnerError::into_error)
     }
 }

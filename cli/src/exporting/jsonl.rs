@@ -1,24 +1,23 @@
 //! Tables as JSON lines: an object a row, with a member for each column, null where there is nothing.
 //! Text is as it was said; what would move a cursor or turn text is escaped as JSON does it.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 
 use agon_report::export::{Cell, Table};
 use serde::Serializer as _;
 use serde::ser::SerializeMap as _;
 
-use super::TableFile;
+use super::{Sink, TableFile};
 
 /// See the module.
 pub(super) struct JsonFile {
     table: &'static Table,
-    out: BufWriter<File>,
+    out: BufWriter<Sink>,
 }
 
 impl JsonFile {
     /// An empty file.
-    pub fn begin(file: File, table: &'static Table) -> Self {
+    pub fn begin(file: Sink, table: &'static Table) -> Self {
         let out = BufWriter::new(file);
         Self { table, out }
     }
@@ -44,13 +43,17 @@ impl TableFile for JsonFile {
         self.out.write_all(b"\n")
     }
 
-    fn finish(mut self: Box<Self>) -> io::Result<()> {
-        self.out.flush()
+    fn finish(self: Box<Self>) -> io::Result<Sink> {
+        self.out
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use agon_report::export::TABLES;
 
     use super::*;
@@ -62,7 +65,10 @@ mod tests {
         let table = &TABLES[0];
         let said = "a\u{9b}2J\u{202e}b\u{200b}\nc\u{1b}]0;d\u{7}";
         let cells: Vec<Cell<'_>> = table.columns.iter().map(|_| Cell::Text(said)).collect();
-        let mut file = Box::new(JsonFile::begin(File::create(&path).unwrap(), table));
+        let mut file = Box::new(JsonFile::begin(
+            Sink::File(File::create(&path).unwrap()),
+            table,
+        ));
         file.row(&cells).unwrap();
         file.finish().unwrap();
         let text = std::fs::read_to_string(&path).unwrap();

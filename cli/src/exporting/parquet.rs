@@ -1,7 +1,6 @@
 //! Tables as Parquet: typed columns that may be null, in row groups of some megabytes. Uses the
 //! low-level column writer of the crate `parquet`, which needs no Arrow.
 
-use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type as Schema, TypePtr};
 
-use super::TableFile;
+use super::{Sink, TableFile};
 
 /// Rows after which a row group is written.
 const MOST_ROWS: usize = 65_536;
@@ -24,7 +23,7 @@ const MOST_TEXT: usize = 4 * 1024 * 1024;
 
 /// See the module.
 pub(super) struct ParquetFile {
-    writer: SerializedFileWriter<File>,
+    writer: SerializedFileWriter<Sink>,
     columns: Vec<Gathered>,
     rows: usize,
     text: usize,
@@ -46,7 +45,7 @@ enum Values {
 
 impl ParquetFile {
     /// A file with the schema of a table.
-    pub fn begin(file: File, table: &'static Table) -> io::Result<Self> {
+    pub fn begin(file: Sink, table: &'static Table) -> io::Result<Self> {
         let properties = WriterProperties::builder()
             .set_compression(Compression::SNAPPY)
             .set_created_by(concat!("agon ", env!("CARGO_PKG_VERSION")).to_owned())
@@ -96,12 +95,11 @@ impl TableFile for ParquetFile {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>) -> io::Result<()> {
+    fn finish(mut self: Box<Self>) -> io::Result<Sink> {
         if self.rows > 0 {
             self.write_group().map_err(io::Error::other)?;
         }
-        self.writer.close().map_err(io::Error::other)?;
-        Ok(())
+        self.writer.into_inner().map_err(io::Error::other)
     }
 }
 
