@@ -29,6 +29,7 @@ use crate::run_folder::records::telemetry_beside;
 use crate::sent::Prompts;
 use crate::templates;
 use crate::viewing::{Files, calls, listing};
+pub(crate) use folder::in_digits;
 use folder::{ABOUT, SUMS, SiteFolder};
 use records::Records;
 

@@ -85,6 +85,8 @@ struct Row {
     alone: [usize; 2],
     /// One side is simulated and the other is not, or one side is both.
     is_mixed: bool,
+    /// A simulated model answered.
+    is_simulated: bool,
 }
 
 impl Comparison {
@@ -247,6 +249,8 @@ impl Comparison {
         }
         if row.is_mixed {
             notes.push("simulated and real: not compared".to_owned());
+        } else if row.is_simulated {
+            notes.push("simulated".to_owned());
         }
         if differences.standard_deviation() == Some(0.0) {
             notes.push("all differences are the same".to_owned());
@@ -291,7 +295,9 @@ fn rows_of(first: &Set, other: &Set, beside: usize) -> Vec<Row> {
     let nothing = Sided::default();
     let rows = whats.into_iter().flat_map(|what| {
         let [a, b] = [a, b].map(|values| values.get(what).unwrap_or(&nothing));
-        let is_mixed = a.simulated.union(&b.simulated).count() > 1;
+        let simulated: BTreeSet<&bool> = a.simulated.union(&b.simulated).collect();
+        let is_mixed = simulated.len() > 1;
+        let is_simulated = simulated.contains(&true);
         let none = Values::default();
         let row = |players: Option<&String>, a: &Values, b: &Values| {
             let partner = |luck: &LuckKey| b.get(luck).filter(|_| !is_mixed);
@@ -305,6 +311,7 @@ fn rows_of(first: &Set, other: &Set, beside: usize) -> Vec<Row> {
                 alone: [a.len() - pairs.len(), b.len() - pairs.len()],
                 pairs,
                 is_mixed,
+                is_simulated,
             }
         };
         let only = |sided: &Sided| sided.by_players.len() <= 1;

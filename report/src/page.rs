@@ -5,6 +5,8 @@
 mod sessions;
 
 use agon_figures::page_style;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 use crate::layout::Layout;
 
@@ -54,7 +56,7 @@ impl Page {
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta http-equiv=\"Content-Security-Policy\" \
-             content=\"default-src 'none'; style-src 'unsafe-inline'; font-src data:\">\n\
+             content=\"default-src 'none'; style-src 'unsafe-inline'; font-src data:; img-src data:\">\n\
              <title>{title}</title>\n<style>\n{STYLE}\n{}\n</style>\n</head>\n<body>\n\
              <header><h1>{title}</h1></header>\n<nav aria-label=\"Sections\"><ol>\n{}</ol></nav>\n\
              <main>\n{}</main>\n</body>\n</html>\n",
@@ -81,6 +83,12 @@ pub fn folded(summary: &str, anchor: &str, html: &str) -> String {
 /// What a part of a section is about.
 pub fn heading(text: &str) -> String {
     format!("<h3>{}</h3>", Layout::Html.escaped(text))
+}
+
+/// A picture that another program drew. As an image it runs nothing and reaches nothing.
+pub fn picture(about: &str, svg: &str) -> String {
+    let (about, data) = (Layout::Html.escaped(about), STANDARD.encode(svg));
+    format!("<figure><img alt=\"{about}\" src=\"data:image/svg+xml;base64,{data}\"></figure>")
 }
 
 /// A paragraph.

@@ -12,6 +12,7 @@ use crate::named_file::Overwrite;
 use crate::output::{self, FormatArguments};
 use crate::results::published_table;
 
+mod analyses;
 mod page;
 
 const EXAMPLES: &str = "Examples:
@@ -36,6 +37,10 @@ pub struct Report {
     /// Write one page of HTML with tables and figures into this file instead
     #[arg(short, long, value_name = "FILE", conflicts_with = "format")]
     out: Option<PathBuf>,
+    /// On the page, also what `python -m agon.analysis RUN... --out FOLDER` found about these runs:
+    /// how players reason, what they could have gained, who would win in equilibrium
+    #[arg(long, value_name = "FOLDER", requires = "out")]
+    analyses: Option<PathBuf>,
     #[command(flatten)]
     overwrite: Overwrite,
     #[command(flatten)]

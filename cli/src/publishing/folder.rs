@@ -279,7 +279,8 @@ fn digest_of(path: &Path) -> io::Result<String> {
     }
 }
 
-fn in_digits(digest: &[u8]) -> String {
+/// A digest as other programs print it.
+pub(crate) fn in_digits(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -308,7 +308,8 @@ impl Contents<'_> {
         let chart = match self.panel.shape {
             Shape::Bars => Chart::Bars(data),
             Shape::Stacked => Chart::Stacked(data),
-            Shape::Radar => Chart::Radar(data),
+            // Two spokes enclose nothing.
+            Shape::Radar if data.categories.len() > 2 => Chart::Radar(data),
             _ => Chart::Dots(data),
         };
         self.directed(direction, chart)

@@ -14,6 +14,7 @@ use agon_report::{Layout, Session, Tables};
 use agon_service_kit::files::read_whole;
 use agon_service_kit::secrets;
 
+use super::analyses::Analyses;
 use super::{Report, compared as compared_with};
 use crate::failure::Failure;
 use crate::gathering::{Gathered, provenance};
@@ -30,6 +31,9 @@ const MOST_SHOWN: usize = 20_000;
 pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Result<(), Failure> {
     // Before sessions are read for nothing.
     arguments.overwrite.check(out)?;
+    let analyses = arguments.analyses.as_deref().map(Analyses::read);
+    let analyses = analyses.transpose()?;
+    let mut ids = BTreeSet::new();
     let mut plots = PlotSet::new(for_games).linked();
     let mut sessions = SessionList::default();
     let (mut all, mut simulated) = (0u64, 0u64);
@@ -41,6 +45,9 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
         simulated += u64::from(record.simulated);
         plots.add(&record);
         let session = Session::of(&record);
+        if analyses.is_some() {
+            ids.insert(session.session.clone());
+        }
         sessions.add(&session);
         comparison.add(named.get(gathered.place).map_or("", |run| run), &session);
         tables.add(&record, &gathered.telemetry);
@@ -69,6 +76,9 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
         }
     }
     page.section("Figures", figures(&plots));
+    if let Some(analyses) = &analyses {
+        page.section("Reasoning and strategy", analyses.html(&ids)?);
+    }
     page.section("Sessions", sessions.html());
     page.section("What was run", what_was_run(&gathered));
     let html = secrets::without(&page.html()).into_owned();

@@ -1,6 +1,8 @@
 """Reports: which analyses a game has, their numbers, the page, the folder and the command."""
 
+import base64
 import gzip
+import html
 import json
 import re
 import subprocess
@@ -448,6 +450,52 @@ def test_a_folder_has_page_tables_and_figures(met, folder):
     (folder / "mine" / "thesis.txt").touch()
     with pytest.raises(FileExistsError, match="has other files"):
         met.save(folder / "mine")
+
+
+def of_agon(binary, *arguments):
+    return subprocess.run([binary, "report", *arguments], capture_output=True, text=True)
+
+
+def test_the_report_of_everything_shows_the_analyses(met, meetings, data, binary, folder):
+    met.save(folder / "out")
+    page = folder / "page.html"
+    flags = ["--data", data, "-o", page, "--overwrite"]
+    ended = of_agon(binary, meetings.name, *flags, "--analyses", folder / "out")
+    assert ended.returncode == 0, ended.stderr
+    text = html.unescape(page.read_text())
+    assert ">Reasoning and strategy</h2>" in text
+    for section in met:
+        assert section.title in text
+        for caveat in section.caveats:
+            assert caveat in text
+    figures = [one for one in met if one.draw is not None and not one.left_out]
+    pictures = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', text)
+    assert len(pictures) == len(figures)
+    for section, picture in zip(figures, pictures, strict=True):
+        assert base64.b64decode(picture).decode() == section.svg()
+    # Of other sessions they would say something else.
+    other = of_agon(binary, meetings.name, *flags, "--where", "costly_utility=20", "--analyses",
+                    folder / "out")  # fmt: skip
+    assert other.returncode == 2
+    assert "that are not the same; name the same runs here and there" in other.stderr
+
+
+def test_names_are_escaped_in_the_report_of_everything(hostile, binary, folder):
+    report(hostile, draws=0).save(folder / "out")
+    page = folder / "page.html"
+    ended = of_agon(binary, hostile, "-o", page, "--analyses", folder / "out")
+    assert ended.returncode == 0, ended.stderr
+    text = page.read_text()
+    assert "<script" not in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_a_folder_without_analyses_is_refused_with_the_way_to_make_them(hostile, binary, folder):
+    (folder / "none").mkdir()
+    ended = of_agon(binary, hostile, "-o", folder / "page.html", "--analyses", folder / "none")
+    assert ended.returncode == 2
+    assert "`python -m agon.analysis RUN... --out" in ended.stderr
 
 
 def test_figures_are_the_same_each_time(met, meetings):

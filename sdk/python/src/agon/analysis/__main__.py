@@ -23,6 +23,8 @@ examples:
       prints the report of a run in ./agon-data
   python -m agon.analysis first second --data /srv/agon --out report
       writes the report of two runs as report/index.html, with tables as CSV and figures as SVG
+  agon report first second --data /srv/agon -o page.html --analyses report
+      puts the same into the page of everything else that can be made of the two runs
   python -m agon.analysis my-run --player subject
       reports on one player, where an analysis is by player
   python -m agon.analysis records.jsonl.gz --symmetric my_game

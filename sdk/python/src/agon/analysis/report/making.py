@@ -81,7 +81,8 @@ def report(
         else:
             sections += [_applied(one, group) for one in ANALYSES if one.fits(group)]
     title = f"Analysis of {', '.join(dict.fromkeys(run.name for run in opened))}"
-    return Report(title, sections, _notes(opened, len(data), sections))
+    sessions = {one["session"] for one in data}
+    return Report(title, sections, _notes(opened, len(data), sections), sessions)
 
 
 def _nothing(group: Group, why: str) -> Section:

@@ -1,14 +1,16 @@
-"""What a report is: sections as a text, a page, or a folder with CSV and SVG.
+"""What a report is: sections as a text, a page, or a folder with CSV, SVG and JSON.
 
 `making` makes reports; users print and save them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -27,9 +29,16 @@ _XLINK = "http://www.w3.org/1999/xlink"
 class Report(Sequence[Section]):
     """Sections in the order of games and settings; prints, and makes a page or a folder."""
 
-    def __init__(self, title: str, sections: Sequence[Section], notes: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        title: str,
+        sections: Sequence[Section],
+        notes: Sequence[str] = (),
+        sessions: Collection[str] = (),
+    ) -> None:
         self.title = title
         self.notes = tuple(notes)
+        self.sessions = frozenset(sessions)
         self._sections = tuple(sections)
 
     def __getitem__(self, place: Any) -> Any:
@@ -83,6 +92,7 @@ class Report(Sequence[Section]):
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write `index.html`, tables as CSV and figures as SVG; return the page's path.
 
+        `analyses.json` has all of it for `agon report --analyses`, which shows it beside the rest.
         An earlier report in the folder is replaced. A folder with anything else is refused.
         """
         top = Path(folder)
@@ -105,8 +115,31 @@ class Report(Sequence[Section]):
             if section.draw is not None:
                 (top / "figures" / f"{name}.svg").write_text(section.svg(), encoding="utf-8")
                 links[number].append(f"figures/{name}.svg")
+        (top / "analyses.json").write_text(json.dumps(self._document()), encoding="utf-8")
         page.write_text(self._page(links), encoding="utf-8")
         return page
+
+    def _document(self) -> dict[str, Any]:
+        """All of the report as `agon report` reads it (cli/src/commands/report/analyses.rs)."""
+        names = "\n".join(sorted(self.sessions))
+        return {
+            "version": 1,
+            "sessions": len(self.sessions),
+            "sessions_sha256": hashlib.sha256(names.encode()).hexdigest(),
+            "notes": [_printable(note) for note in self.notes],
+            "groups": [
+                {
+                    "heading": _printable(heading),
+                    "sessions": sections[0].sessions,
+                    "analyses": [_analysis(one) for one in sections if not one.left_out],
+                    "left_out": [
+                        {"titles": titles, "reason": _printable(reason)}
+                        for reason, titles in _reasons(sections).items()
+                    ],
+                }
+                for heading, sections in self.groups()
+            ],
+        }
 
     def _page(self, links: Mapping[int, Sequence[str]]) -> str:
         contents, body = [], []
@@ -143,9 +176,31 @@ class Report(Sequence[Section]):
         )
 
 
+def _analysis(section: Section) -> dict[str, Any]:
+    shown, note = _shown(section.frame())
+    notes = [f"{note.strip('()').capitalize()} are shown."] if note else []
+    return {
+        "title": section.title,
+        "says": section.says,
+        "source": section.source,
+        "simulated": bool(section.simulated),
+        "columns": [
+            {"name": _printable(str(name)), "is_number": _is_number(section.frame()[name])}
+            for name in shown
+        ],
+        "rows": [list(row) for row in shown.itertuples(index=False, name=None)],
+        "caveats": [_printable(one) for one in (*notes, *section.caveats)],
+        "svg": section.svg(),
+    }
+
+
+def _is_number(column: pd.Series[Any]) -> bool:
+    return bool(pd.api.types.is_numeric_dtype(column.dtype))
+
+
 def _section_html(section: Section, number: int, links: Sequence[str]) -> str:
     shown, note = _shown(section.frame())
-    numeric = {name for name in shown if pd.api.types.is_numeric_dtype(section.frame()[name].dtype)}
+    numeric = {name for name in shown if _is_number(section.frame()[name])}
     align = {name: ' class="n"' if name in numeric else "" for name in shown}
     head = "".join(f'<th scope="col"{align[name]}>{_escaped(name)}</th>' for name in shown)
     rows = "".join(
