@@ -187,6 +187,18 @@ impl Coordinator {
         self.whether(Ownership::knows_owner)
     }
 
+    /// Why another coordinator has to be asked, at any time: this one stands by for it, or does not know
+    /// yet. `None` while this one is in charge.
+    pub fn elsewhere(&self) -> impl Fn() -> Option<String> + Send + Sync + 'static {
+        let ownership = self.leases.ownership.clone();
+        move || {
+            ownership
+                .owner()
+                .err()
+                .map(|status| status.message().to_owned())
+        }
+    }
+
     fn whether(&self, is: fn(&Ownership) -> bool) -> watch::Receiver<bool> {
         let mut ownership = self.leases.ownership.clone();
         let (sender, receiver) = watch::channel(is(&ownership));

@@ -269,8 +269,17 @@ fn whoever_follows_an_experiment_is_served_by_the_coordinator_that_takes_over() 
     let mut cluster = Cluster::start_with(folder.path(), Some(&redis.url()), &models, 0, flags);
     let (gateway, store) = (cluster.gateway_url(), redis.url());
     let standby = ["coordinator", "--listen", "127.0.0.1:0", "--redis", &store];
-    let (_standby, address) =
-        Role::listening(&[&standby[..], &quick, &["--gateway", &gateway]].concat());
+    let more = ["--gateway", &gateway, "--web-listen", "127.0.0.1:0"];
+    let (mut standby, address) = Role::listening(&[&standby[..], &quick, &more].concat());
+    let line = standby.line_with("coordinator pages: ");
+    let pages = line.trim().rsplit(' ').next().unwrap().to_owned();
+    // Its pages would show nothing, so they say who has what there is.
+    let (status, said) = look_at(&pages);
+    assert_eq!(status, 503);
+    assert!(
+        said.contains("this coordinator is a standby; the one in charge is"),
+        "{said}"
+    );
     // The standby is named first: who is in charge has to be found.
     let urls = format!("http://{address},{}", cluster.coordinator_url());
     let worker = ["worker", "--coordinator", &urls, "--gateway", &gateway];
@@ -291,4 +300,15 @@ fn whoever_follows_an_experiment_is_served_by_the_coordinator_that_takes_over() 
     assert!(runs::records(&out) == undisturbed);
     let list = run(&["experiments", "list", "--coordinator", &urls]).expect_code(0);
     assert!(list.out.contains("mixed"), "{}", list.out);
+    assert_eq!(look_at(&pages).0, 200);
+}
+
+/// The status and text of a page.
+fn look_at(address: &str) -> (u16, String) {
+    agon_service_kit::server::install_crypto();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let answer = reqwest::get(address).await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    })
 }

@@ -127,6 +127,9 @@ async fn called_rightly(
     request: Request,
     next: Next,
 ) -> Response {
+    if let Some(why) = entrance.doorkeeper().elsewhere() {
+        return Refusal::Elsewhere(why).into_response();
+    }
     let headers = request.headers();
     let is_for_people = is_for_people(request.uri().path());
     let is_invited = host.is_some_and(|host| is_for_people && entrance::is_called(headers, &host));

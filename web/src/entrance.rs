@@ -52,6 +52,12 @@ pub trait Doorkeeper: Send + Sync + 'static {
         None
     }
 
+    /// Why nothing is shown here, while another process has what there is; whoever asked this one may
+    /// ask that.
+    fn elsewhere(&self) -> Option<String> {
+        None
+    }
+
     /// Whether pages may be called by any name. Without a team's token to keep others out they are for
     /// their own machine.
     fn serves_others(&self) -> bool;

@@ -58,6 +58,9 @@ pub enum Refusal {
     /// What is asked for cannot be read.
     #[error("{0}")]
     Misspelled(String),
+    /// Another process has what these pages show.
+    #[error("{0}")]
+    Elsewhere(String),
     /// Too many pages follow at once.
     #[error("too many pages follow what is played; close some of them")]
     Busy,
@@ -81,7 +84,7 @@ impl IntoResponse for Refusal {
             }
             Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::Misspelled(_) => StatusCode::BAD_REQUEST,
-            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Busy | Self::Elsewhere(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Refused(_) | Self::Left => StatusCode::CONFLICT,
             Self::Unreadable(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };

@@ -164,6 +164,7 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
                 services: routes.clone(),
                 gateway,
                 address: arguments.web_address.clone(),
+                elsewhere: Box::new(coordinator.elsewhere()),
             };
             pages.serve(&tasks, listener, tls.is_some())?;
         }

@@ -58,6 +58,8 @@ pub struct TeamPages {
     pub gateway: Option<Transport>,
     /// Where people reach these pages; absent: where they listen.
     pub address: Option<String>,
+    /// Why another coordinator's pages have to be asked, if they have.
+    pub elsewhere: Box<dyn Fn() -> Option<String> + Send + Sync>,
 }
 
 impl TeamPages {
@@ -144,6 +146,10 @@ impl Doorkeeper for Teams {
 
     fn provider(&self) -> Option<&dyn Provider> {
         Some(self)
+    }
+
+    fn elsewhere(&self) -> Option<String> {
+        (self.pages.elsewhere)()
     }
 
     fn serves_others(&self) -> bool {
