@@ -11,6 +11,7 @@ use agon_engine::spec::{Origin, SIMULATED_ENDPOINT};
 use agon_service_kit::secret_source::SecretSource;
 
 use crate::failure::Failure;
+use crate::role::typed;
 
 /// Name of the provider at --base-url.
 pub const BASE_URL: &str = "base-url";
@@ -41,9 +42,9 @@ pub struct ModelArguments {
 }
 
 impl ModelArguments {
-    /// A configuration is named.
+    /// Somebody typed a configuration.
     pub fn names_a_file(&self) -> bool {
-        self.config.is_some()
+        typed(self.config.as_ref(), "AGON_CONFIG")
     }
 
     /// A server is given by its address.

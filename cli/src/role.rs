@@ -1,12 +1,15 @@
 //! What all long-running roles share: logs and traces, the metrics endpoint, and
 //! an orderly end.
 
+use std::ffi::OsStr;
 use std::future::Future;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agon_outlets::InLine as _;
 use agon_service_kit::metrics;
 use agon_service_kit::metrics::Metric;
+use agon_service_kit::secrets::shown_address;
 use agon_service_kit::server::Listener;
 use agon_service_kit::signals::{Hangups, shutdown_signal};
 use agon_service_kit::tasks::Tasks;
@@ -95,6 +98,14 @@ pub struct StoreArguments {
 }
 
 impl StoreArguments {
+    /// The same in words.
+    pub fn shown(&self) -> String {
+        match &self.redis {
+            Some(url) => shown_address(url),
+            None => self.data.in_line().to_string(),
+        }
+    }
+
     /// The same for a run's account.
     pub fn state(&self) -> State {
         let data = self.data.to_string_lossy().into_owned();
@@ -104,6 +115,11 @@ impl StoreArguments {
             coordinator: None,
         }
     }
+}
+
+/// Whether an option was typed: what stands in its variable may be meant for other commands.
+pub fn typed(value: Option<&impl AsRef<OsStr>>, variable: &str) -> bool {
+    value.is_some_and(|value| std::env::var_os(variable).as_deref() != Some(value.as_ref()))
 }
 
 /// Exits at the next Ctrl-C or SIGTERM: whoever asks twice does not want to wait. Says what is lost
@@ -159,9 +175,9 @@ pub struct MetricsArguments {
 }
 
 impl MetricsArguments {
-    /// They are to be served.
+    /// Somebody typed that they are to be served.
     pub fn is_asked_for(&self) -> bool {
-        self.metrics.is_some()
+        typed(self.metrics.as_ref(), "AGON_METRICS")
     }
 
     /// Serves the endpoint, if it was asked for; a role that does not say otherwise is always ready.

@@ -134,14 +134,13 @@ async fn called_rightly(
     let is_for_people = is_for_people(request.uri().path());
     let is_invited = host.is_some_and(|host| is_for_people && entrance::is_called(headers, &host));
     let is_for_others = entrance.doorkeeper().serves_others();
-    let checked = match is_for_others || is_invited {
-        true => Ok(()),
-        false => entrance::check_host(headers),
-    };
-    match checked {
-        Ok(()) => next.run(request).await,
-        Err(refusal) => refusal.into_response(),
+    if !is_for_others
+        && !is_invited
+        && let Err(refusal) = entrance::check_host(headers)
+    {
+        return refusal.into_response();
     }
+    next.run(request).await
 }
 
 fn is_for_people(path: &str) -> bool {

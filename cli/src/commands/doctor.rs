@@ -132,13 +132,29 @@ async fn services(arguments: &Doctor, findings: &mut Findings) -> Result<(), Fai
     .await
     {
         Some(addresses) => coordinators::check(&addresses, findings).await?,
-        None => findings.leave_out("coordinators (--coordinator)"),
+        None => nobody_there(arguments, "coordinators", COORDINATOR_PORT, findings),
     }
     match named_or_there(arguments.gateway.as_deref(), GATEWAY_PORT, is_over_tls).await {
         Some(addresses) => gateways::check(&addresses, findings).await?,
-        None => findings.leave_out("gateways (--gateway)"),
+        None => nobody_there(arguments, "gateways", GATEWAY_PORT, findings),
     }
     Ok(())
+}
+
+/// Says that nothing answers at the usual place: a fault if an installation is meant, by its Redis.
+fn nobody_there(arguments: &Doctor, what: &str, port: u16, findings: &mut Findings) {
+    let option = format!("--{}", what.trim_end_matches('s'));
+    match arguments.redis.is_some() {
+        true => findings.warn(
+            what,
+            format!(
+                "none is named, and nothing listens at {}:{port}",
+                Ipv4Addr::LOCALHOST
+            ),
+            format!("start it, or say with {option} where it is"),
+        ),
+        false => findings.leave_out(format!("{what} ({option})")),
+    }
 }
 
 /// The addresses that were named; else the usual one, if somebody listens there.
@@ -161,13 +177,18 @@ async fn stores(arguments: &Doctor, findings: &mut Findings) -> Result<(), Failu
         None => findings.leave_out("redis (--redis)"),
     }
     let data = data(arguments);
+    let is_named = arguments.redis.is_some() || arguments.data.is_some();
     if data.is_none() && arguments.redis.is_none() {
         findings.leave_out("data folder (--data)");
     }
-    let store = (arguments.redis.is_some() || data.is_some()).then(|| StoreArguments {
+    // A folder that `agon run` left here need not be that of the services.
+    let store = is_named.then(|| StoreArguments {
         redis: arguments.redis.clone(),
         data: data.unwrap_or_default(),
     });
+    if store.is_none() {
+        findings.leave_out("tokens (--redis or --data of the services)");
+    }
     if arguments.identity.is_none() {
         findings.leave_out("identity file (--identity)");
     }

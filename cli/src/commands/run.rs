@@ -29,7 +29,7 @@ use crate::output::{self, counted};
 use crate::pausing;
 use crate::progress::Progress;
 use crate::results;
-use crate::role::{LogArguments, MetricsArguments, StoreArguments, runtime};
+use crate::role::{LogArguments, MetricsArguments, StoreArguments, runtime, typed};
 use crate::run_folder::account::State;
 use crate::run_folder::{Place, RunFolder};
 use crate::viewing::{self, Files, Following, Pages, Source};
@@ -170,7 +170,11 @@ impl Run {
             ("--places", self.places.is_some(), "worker"),
             ("--base-url", self.models.names_a_server(), "gateway"),
             ("--config", self.models.names_a_file(), "gateway"),
-            ("--redis", self.store.redis.is_some(), "coordinator"),
+            (
+                "--redis",
+                typed(self.store.redis.as_ref(), "AGON_REDIS"),
+                "coordinator",
+            ),
             ("--metrics", self.metrics.is_asked_for(), "coordinator"),
         ];
         let idle = ours.iter().find(|(_, given, _)| *given);

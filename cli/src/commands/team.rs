@@ -98,6 +98,7 @@ impl Terms {
 /// Exit 2 when it makes no sense, 3 when the store cannot be used.
 pub fn run(arguments: &Team) -> Result<(), Failure> {
     runtime()?.block_on(async {
+        let place = arguments.what.store().shown();
         let store = identity_store(arguments.what.store())?;
         let store = store.as_ref();
         match &arguments.what {
@@ -108,8 +109,9 @@ pub fn run(arguments: &Team) -> Result<(), Failure> {
                 done(change(store, create).await)?;
                 note(store, "team create", &terms.name).await;
                 output::tell(&format!(
-                    "created team {}; make a token for it: agon token create --team {} --scope submit",
-                    terms.name, terms.name
+                    "created team {name} in {place}; make a token for it there: agon token create \
+                     --team {name} --scope submit",
+                    name = terms.name
                 ));
             }
             What::Set(terms) => {

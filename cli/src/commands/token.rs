@@ -122,9 +122,10 @@ fn lifetime(text: &str) -> Result<Lifetime, String> {
 /// Exit 2 when it makes no sense, 3 when the store cannot be used.
 pub fn run(arguments: &Token) -> Result<(), Failure> {
     runtime()?.block_on(async {
+        let place = arguments.what.store().shown();
         let store = identity_store(arguments.what.store())?;
         match &arguments.what {
-            What::Create(create) => self::create(store.as_ref(), create).await,
+            What::Create(create) => self::create(store.as_ref(), &place, create).await,
             What::List {
                 team, all, json, ..
             } => {
@@ -148,7 +149,7 @@ pub fn run(arguments: &Token) -> Result<(), Failure> {
     })
 }
 
-async fn create(store: &dyn IdentityStore, create: &Create) -> Result<(), Failure> {
+async fn create(store: &dyn IdentityStore, place: &str, create: &Create) -> Result<(), Failure> {
     let token = NewToken::draw().map_err(Failure::surroundings)?;
     let scopes: Vec<&str> = create.scopes.iter().map(|scope| scope.as_str()).collect();
     let created_ms = unix_ms();
@@ -175,7 +176,8 @@ async fn create(store: &dyn IdentityStore, create: &Create) -> Result<(), Failur
     note(store, "token create", &token.id).await;
     output::print(token.text.expose_secret());
     output::tell(&format!(
-        "token {}: it is shown this once; {until}. Use it as AGON_TOKEN, or from a file with --token-file",
+        "token {}, for the services whose state is in {place}: it is shown this once; {until}. Use it as \
+         AGON_TOKEN, or from a file with --token-file",
         token.id
     ));
     Ok(())

@@ -105,7 +105,15 @@ fn tokens_that_end_or_have_ended_and_a_missing_admin_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("agon-data");
     fs::create_dir(&data).unwrap();
-    let look = || doctor_in(folder.path(), &[], &[]);
+    // What a run left here need not be the services'.
+    let unnamed = doctor_in(folder.path(), &[], &[]);
+    assert!(!unnamed.out.contains("admin token"), "{}", unnamed.out);
+    assert!(
+        unnamed
+            .out
+            .contains("tokens (--redis or --data of the services)")
+    );
+    let look = || doctor_in(folder.path(), &["--data", "agon-data"], &[]);
     let ended = look();
     expect(&ended, "ok", "admin token", "there are no tokens");
     // A doctor makes nothing.

@@ -183,6 +183,28 @@ fn tokens_that_are_missing_unknown_or_too_narrow_are_told_apart() {
 }
 
 #[test]
+fn door_that_knows_no_tokens_beside_others_that_do_is_a_fault() {
+    let (known, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let admin = token(known.path(), "admin");
+    let (_right, right) = coordinator_on(known.path());
+    let (_wrong, wrong) = coordinator_on(other.path());
+    let elsewhere = tempfile::tempdir().unwrap();
+    let look = |url: &str| {
+        let variables = [("AGON_TOKEN", &*admin)];
+        doctor_in(elsewhere.path(), &["--coordinator", url], &variables)
+    };
+    let ended = look(&right).expect_code(0);
+    assert!(!ended.out.contains("coordinator door"), "{}", ended.out);
+    let ended = look(&wrong).expect_code(1);
+    expect(&ended, "fail", "coordinator door", "lets in whoever comes");
+    let redis = RedisServer::start();
+    let (_gateway, gateway) = on_redis("gateway", &redis.url());
+    let variables = [("AGON_TOKEN", &*admin)];
+    let ended = doctor_in(elsewhere.path(), &["--gateway", &gateway], &variables).expect_code(1);
+    expect(&ended, "fail", "gateway door", "lets in whoever comes");
+}
+
+#[test]
 fn certificate_of_a_service_is_accepted_by_those_who_know_its_ca() {
     let folder = tempfile::tempdir().unwrap();
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();

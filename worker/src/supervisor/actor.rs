@@ -121,7 +121,7 @@ impl SupervisorActor {
                 }
                 Err(reason) => {
                     if told != reason {
-                        warn!(%reason, "cannot reach the coordinator; trying again");
+                        warn!(%reason, "no work from the coordinator; trying again");
                         told = reason;
                     }
                     self.at = (self.at + 1) % self.coordinators.len();

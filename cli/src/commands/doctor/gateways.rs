@@ -9,8 +9,8 @@ use agon_proto::v1::{GetGatewayStatusRequest, GetGatewayStatusResponse, KeyStatu
 use agon_service_kit::secrets::shown_address;
 
 use super::findings::Findings;
-use super::services::{accepted, ask, reach, refused};
-use crate::connecting::transport_to;
+use super::services::{accepted, ask, open_to_all, reach, refused};
+use crate::connecting::{channel_to, shows_a_token, transport_to};
 use crate::coordinators::SEPARATOR;
 use crate::failure::Failure;
 use crate::output::counted;
@@ -39,6 +39,9 @@ pub async fn check(addresses: &str, findings: &mut Findings) -> Result<(), Failu
         let status = ask(client.get_gateway_status(GetGatewayStatusRequest::default())).await;
         match status {
             Ok(status) => {
+                if shows_a_token() && lets_in_whoever_comes(url).await? {
+                    open_to_all("gateway door", findings);
+                }
                 accepted("gateway token", "", findings);
                 configuration(&status, findings);
                 keys(&status.keys, findings);
@@ -51,6 +54,13 @@ pub async fn check(addresses: &str, findings: &mut Findings) -> Result<(), Failu
         }
     }
     Ok(())
+}
+
+/// Whether it answers a call that shows no token.
+async fn lets_in_whoever_comes(url: &str) -> Result<bool, Failure> {
+    let mut nobody = AgentGatewayServiceClient::new(channel_to(url)?);
+    let status = ask(nobody.get_gateway_status(GetGatewayStatusRequest::default())).await;
+    Ok(status.is_ok())
 }
 
 fn configuration(status: &GetGatewayStatusResponse, findings: &mut Findings) {

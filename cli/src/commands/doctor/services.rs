@@ -82,6 +82,16 @@ fn tls_fault(status: &Status) -> Option<&RustlsError> {
     None
 }
 
+/// Says what a service that lets in whoever comes means, where this process was given a token: it knows
+/// other tokens than the rest, or none.
+pub fn open_to_all(check: &str, findings: &mut Findings) {
+    findings.fail(
+        check,
+        "the door lets in whoever comes, with a token or without one: it knows of none",
+        "start it with the --redis, --data or --identity of the services that know the token shown here",
+    );
+}
+
 /// Says what becomes of this process's token at a service.
 pub fn accepted(check: &str, detail: &str, findings: &mut Findings) {
     let found = match shows_a_token() {
