@@ -89,7 +89,12 @@ fn widened((from, to): (f64, f64), from_zero: bool) -> (f64, f64) {
     let size = from.abs().max(to.abs());
     if to - from <= size * NARROWEST + SMALLEST {
         let room = if size <= SMALLEST { 1.0 } else { size * 0.1 };
-        return (from - room, to + room);
+        let low = if from_zero && size <= SMALLEST {
+            from
+        } else {
+            from - room
+        };
+        return (low, to + room);
     }
     let room = (to - from) * PADDING;
     let low = if from_zero && from == 0.0 {

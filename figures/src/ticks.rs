@@ -1,6 +1,8 @@
 //! Labels of axes that do not collide: fewer numbers, names on several lines, upright, shortened,
 //! or only every second one, whatever the room allows. Places are those of `side::Map`.
 
+use std::collections::BTreeSet;
+
 use crate::figure::Spacing;
 use crate::font;
 use crate::number;
@@ -17,6 +19,11 @@ const LONGEST_UPRIGHT: f64 = 96.0;
 
 /// Between names of two lines, so that their lines are not mistaken for each other's.
 const BETWEEN: f64 = 2.5;
+
+/// Letters of what several names have in common that are kept: at the beginning, and before what tells
+/// them apart.
+const BEGINNING: usize = 10;
+const BEFORE: usize = 4;
 
 /// Sizes that were multiplied and divided are compared with this allowance.
 const ROUNDING: f64 = 0.01;
@@ -43,7 +50,7 @@ pub(crate) struct Label {
 
 impl Label {
     fn new(value: f64, lines: Vec<String>, name: &str) -> Self {
-        let is_shortened = lines.iter().any(|line| line.ends_with('…'));
+        let is_shortened = lines.iter().any(|line| line.contains('…'));
         Self {
             value,
             lines,
@@ -145,13 +152,40 @@ fn names_beside(names: &[String], height: f64, room: f64) -> Vec<Label> {
         1
     };
     let every = (SIZE / (slot + ROUNDING)).ceil().max(1.0) as usize;
-    let named = names.iter().enumerate().step_by(every);
+    let shown = told_apart(names, |name| font::balanced(name, SIZE, false, room, lines));
+    let named = names.iter().zip(shown).enumerate().step_by(every);
     named
-        .map(|(index, name)| {
-            let lines = font::balanced(name, SIZE, false, room, lines);
-            Label::new(index as f64 + 0.5, lines, name)
-        })
+        .map(|(index, (name, lines))| Label::new(index as f64 + 0.5, lines, name))
         .collect()
+}
+
+/// Names as they are shown. Where shortened ones would look the same, most of what a name has in common
+/// with another is left out.
+fn told_apart(names: &[String], lines: impl Fn(&str) -> Vec<String>) -> Vec<Vec<String>> {
+    let shown: Vec<Vec<String>> = names.iter().map(|name| lines(name)).collect();
+    let distinct: BTreeSet<&Vec<String>> = shown.iter().collect();
+    if distinct.len() == shown.len() {
+        return shown;
+    }
+    let shorter = names
+        .iter()
+        .map(|name| lines(&without_what_is_shared(name, names)));
+    shorter.collect()
+}
+
+fn without_what_is_shared(name: &str, names: &[String]) -> String {
+    let others = names.iter().filter(|other| *other != name);
+    let shared = others.map(|other| {
+        let both = name.chars().zip(other.chars());
+        both.take_while(|(one, other)| one == other).count()
+    });
+    let shared = shared.max().unwrap_or(0);
+    if shared <= BEGINNING + BEFORE + 1 {
+        return name.to_owned();
+    }
+    let beginning = name.chars().take(BEGINNING);
+    let rest = name.chars().skip(shared - BEFORE);
+    beginning.chain(['…']).chain(rest).collect()
 }
 
 fn names_below(names: &[String], width: f64) -> Ticks {
@@ -192,11 +226,11 @@ fn names_below(names: &[String], width: f64) -> Ticks {
     };
     let every = (SIZE / (slot + ROUNDING)).ceil().max(1.0) as usize;
     let kept = (0..names.len()).step_by(every);
+    let shown = told_apart(names, |name| {
+        font::balanced(name, SIZE, false, LONGEST_UPRIGHT, most_lines)
+    });
     let labels: Vec<Label> = kept
-        .map(|index| {
-            let lines = font::balanced(&names[index], SIZE, false, LONGEST_UPRIGHT, most_lines);
-            label(index, lines)
-        })
+        .map(|index| label(index, shown[index].clone()))
         .collect();
     let depth = labels.iter().map(Label::width).fold(0.0, f64::max);
     Ticks {
@@ -221,4 +255,39 @@ fn keeps_words(name: &str, lines: &[String]) -> bool {
 pub(crate) fn widest(lines: &[String]) -> f64 {
     let widths = lines.iter().map(|line| font::width(line, SIZE, false));
     widths.fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(names: &[&str]) -> Vec<String> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let labels = names_beside(&names, 100.0, 90.0).into_iter();
+        labels.map(|label| label.lines.join(" ")).collect()
+    }
+
+    #[test]
+    fn names_that_begin_alike_show_where_they_differ() {
+        let beginning =
+            "persona=\"One more instruction is written in a Caesar cipher, with letters";
+        let [one, other] = ["three", "five"].map(|shift| format!("{beginning} moved by {shift}"));
+        let labels = shown(&[&one, &other, "plain setting"]);
+        assert!(
+            labels[0].ends_with("three") && labels[1].ends_with("five"),
+            "{labels:?}"
+        );
+        assert!(labels[0].starts_with("persona=\"O"), "{labels:?}");
+        assert_eq!(labels[2], "plain setting");
+    }
+
+    #[test]
+    fn long_names_that_differ_at_once_keep_their_beginning() {
+        let labels = shown(&[
+            "first of all the settings that were ever played with so many words in it",
+            "second of all the settings that were ever played with so many words in it",
+        ]);
+        assert!(labels[0].starts_with("first of all"), "{labels:?}");
+        assert!(labels[1].starts_with("second of all"), "{labels:?}");
+    }
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use agon_engine::names::among;
-use agon_figures::Figure;
+use agon_figures::{Figure, RenderError};
 use agon_outlets::InLine as _;
 use agon_report::plots::{Plot, PlotData, find, plots};
 use agon_report::{Column, Layout, Reports, TextTable};
@@ -149,8 +149,12 @@ impl Form {
     }
 
     fn of_figure(self, figure: &Figure) -> Result<Vec<u8>, Failure> {
-        let failed = |error: agon_figures::RenderError| {
-            Failure::Surroundings(format!("cannot draw the figure: {error}"))
+        let failed = |error: RenderError| match error {
+            RenderError::Size { .. } => Failure::BadInput(format!(
+                "cannot draw the figure: {error}; name fewer runs, narrow it with --where \
+                 AXIS=VALUE, or write it as .svg or .csv"
+            )),
+            _ => Failure::Surroundings(format!("cannot draw the figure: {error}")),
         };
         match self {
             Self::Svg => Ok(figure.svg().into_bytes()),

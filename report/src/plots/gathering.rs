@@ -24,6 +24,9 @@ const PLAIN: &str = "plain setting";
 /// Behind the name of a player that was simulated.
 pub(super) const SIMULATED: &str = " (simulated)";
 
+/// What is drawn where it is nobody's and simulated models played.
+const SIMULATED_MODELS: &str = "simulated models";
+
 /// What players are called where no single one is meant.
 pub(super) const ALL_PLAYERS: &str = "all players";
 
@@ -421,10 +424,10 @@ impl PlotData {
             Key::None => String::new(),
             Key::Number(number) => number.to_string(),
             Key::Word(place) => self.words.all[*place].clone(),
-            Key::Simulated(of) => {
-                let words = format!("{}{SIMULATED}", self.words_of(of));
-                words.trim_start().to_owned()
-            }
+            Key::Simulated(of) => match self.words_of(of).as_str() {
+                "" => SIMULATED_MODELS.to_owned(),
+                words => format!("{words}{SIMULATED}"),
+            },
             Key::Setting(place) => {
                 let (game, axes) = &self.settings[*place];
                 let words = self.names.join(axes.iter());
