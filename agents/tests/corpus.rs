@@ -283,12 +283,12 @@ fn sentences_that_were_once_misread_are_read_each_by_each() {
 fn replies_that_were_kept_back_are_read_no_worse_than_they_were() {
     // All, right and wrong when they were last counted; the aim is that of the corpus.
     let counted = [
-        ("first.tsv", 672, 610, 9),
-        ("second.tsv", 672, 605, 11),
-        ("third.tsv", 500, 397, 23),
+        ("first.tsv", 672, 621, 9),
+        ("second.tsv", 672, 616, 11),
+        ("third.tsv", 500, 427, 16),
     ];
-    for (name, all, right, wrong) in counted {
-        let figures = figures(&file("held_back", name), Shown::Figures);
+    let read = counted.map(|(name, ..)| figures(&file("held_back", name), Shown::Figures));
+    for ((name, all, right, wrong), figures) in counted.into_iter().zip(read) {
         assert_eq!(figures.all(), all, "{name}");
         assert!(figures.right >= right, "{name}: {} right", figures.right);
         assert!(figures.wrong <= wrong, "{name}: {} wrong", figures.wrong);
@@ -297,12 +297,12 @@ fn replies_that_were_kept_back_are_read_no_worse_than_they_were() {
 
 #[test]
 fn replies_as_models_write_them_are_read_no_worse_than_they_were() {
-    // What was right and wrong of 1,500 when they were counted, before anybody who works on the
-    // reader had seen them; the aim is that of the corpus.
+    // What was right and wrong of 1,500 when they were last counted; the aim is that of the
+    // corpus.
     let figures = figures(&file("corpus", "natural.tsv"), Shown::Figures);
     assert_eq!(figures.all(), 1_500);
-    assert!(figures.right >= 1_213, "{} right", figures.right);
-    assert!(figures.wrong <= 62, "{} wrong", figures.wrong);
+    assert!(figures.right >= 1_349, "{} right", figures.right);
+    assert!(figures.wrong <= 37, "{} wrong", figures.wrong);
 }
 
 #[test]

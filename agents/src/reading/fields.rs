@@ -108,6 +108,7 @@ pub fn find(ask: &Ask, namer: &Namer<'_>, value: &Json) -> Option<(Rank, Found)>
     let mut finder = Finder {
         ask,
         namer,
+        is_single: value.is_object(),
         claims: Vec::new(),
     };
     finder.visit(value, Place::Top);
@@ -153,6 +154,8 @@ pub fn find(ask: &Ask, namer: &Namer<'_>, value: &Json) -> Option<(Rank, Found)>
 struct Finder<'a, 'b> {
     ask: &'b Ask,
     namer: &'b Namer<'b>,
+    /// Whether the value is one object, and no list of them.
+    is_single: bool,
     claims: Vec<Claim<'a>>,
 }
 
@@ -172,10 +175,13 @@ impl<'a> Finder<'a, '_> {
 
     fn object(&mut self, object: &'a Object, place: Place) {
         let who = object.iter().find(|(key, _)| WHO.contains(&&*plain(key)));
-        let who = who
-            .and_then(|(_, value)| value.as_str())
-            .map(|name| self.namer.naming(name));
-        if who == Some(Naming::Theirs) {
+        let name = who.and_then(|(_, value)| value.as_str());
+        let plays = name.is_some_and(|name| self.namer.plays(name));
+        let who = name.map(|name| self.namer.naming(name));
+        // Who writes a single object with the field that was asked for means himself.
+        let has_asked = || object.iter().any(|(key, _)| plain(key) == self.ask.kind);
+        let is_own = self.is_single && place == Place::Top && !plays && has_asked();
+        if who == Some(Naming::Theirs) && !is_own {
             return;
         }
         let place = if who == Some(Naming::Me) {

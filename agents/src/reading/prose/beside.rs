@@ -8,6 +8,7 @@ use super::lexicon::Class;
 use super::naming;
 use super::tokens::{Kind, Token};
 
+mod arithmetic;
 mod possession;
 
 /// How many tokens back a clause is followed.
@@ -43,6 +44,8 @@ pub struct Beside<'a, 'b> {
     rises: bool,
     /// Whether money is bid.
     is_bid: bool,
+    /// The most that can be answered.
+    most: Option<f64>,
 }
 
 impl<'a, 'b> Beside<'a, 'b> {
@@ -51,6 +54,11 @@ impl<'a, 'b> Beside<'a, 'b> {
         let rises = matches!(ask.form, Form::Integer { pass: Some(_), .. });
         let seat = ask.seat;
         let is_bid = ask.role == AskRole::Bid;
+        let most = match ask.form {
+            Form::Number { max, .. } => Some(max),
+            Form::Integer { max, .. } => max.map(|max| max as f64),
+            _ => None,
+        };
         Self {
             tokens,
             start,
@@ -58,11 +66,15 @@ impl<'a, 'b> Beside<'a, 'b> {
             seat,
             rises,
             is_bid,
+            most,
         }
     }
 
     /// Why a number here is no answer.
     pub fn why_no_number(&self) -> Option<WhyNot> {
+        if self.is_set_off() {
+            return None;
+        }
         let reasons: [(WhyNot, Test<'a, 'b>); 11] = [
             (WhyNot::OtherSort, Self::is_labelled),
             (WhyNot::OtherSort, Self::is_counted),
@@ -93,6 +105,11 @@ impl<'a, 'b> Beside<'a, 'b> {
         if self.is_anothers() {
             return Some(WhyNot::Theirs);
         }
+        // "Not the costly one".
+        let article = usize::from(self.before_is(1, "the|a"));
+        if self.before_is(1 + article, "not|never|neither") {
+            return Some(WhyNot::Compared);
+        }
         // "Player_8 shot at me" tells of player_8.
         let is_player = self.tokens[self.start].text.starts_with("player");
         let acts = |next: &Token<'_>| next.kind == Kind::Word && !next.is(Class::Aside);
@@ -103,6 +120,21 @@ impl<'a, 'b> Beside<'a, 'b> {
             return Some(WhyNot::Compared);
         }
         self.is_supposed().then_some(WhyNot::Supposed)
+    }
+
+    /// Whether a sentence of the speaker's ends in nothing but this behind a colon: "I bid
+    /// just above Bob's 40: 41".
+    fn is_set_off(&self) -> bool {
+        let left = self.left();
+        let is_colon = self.before(left).is_some_and(|token| token.is_mark(':'));
+        let rest = self.tokens.get(self.end..).unwrap_or_default();
+        let own = |token: &Token<'_>| token.is(Class::Speaker) || token.is(Class::My);
+        let speaks = || {
+            self.tokens[..self.start.saturating_sub(left)]
+                .iter()
+                .any(own)
+        };
+        is_colon && rest.iter().all(|token| token.kind != Kind::Word) && speaks()
     }
 
     fn before(&self, by: usize) -> Option<&'b Token<'a>> {
@@ -191,7 +223,7 @@ impl<'a, 'b> Beside<'a, 'b> {
         // "8 of them" are units, where money is asked for.
         let of_them = next.is_word("of") && self.behind_is(1, "them|these|those");
         let hands = (1..=3).any(|by| self.has_before(by, Class::Giving));
-        if of_them && self.is_bid && !hands {
+        if of_them && self.is_bid && !hands && !self.before_is(1, "all") {
             return true;
         }
         if next.is(Class::Counted) {
@@ -212,22 +244,19 @@ impl<'a, 'b> Beside<'a, 'b> {
         let closes =
             self.behind(1).is_none() && (1..=4).any(|by| self.has_before(by, Class::WeakVerb));
         let is_asserted = (1..=2).any(|by| self.has_before(by, Class::Verb)) || closes;
-        !is_function && !next.text.ends_with("ly") && !is_asserted
+        let things = [Class::Others, Class::Name, Class::Whole];
+        // "84 strikes the best balance", "61 yields about 70%".
+        let is_verb = self.behind(1).is_some_and(|token| {
+            token.is(Class::Approx) || token.is_word("my|me|us|them|him|everyone|nothing")
+        });
+        let is_verb = is_verb && next.text.ends_with('s');
+        let is_thing = !is_verb && next.classes.is_unknown() || next.is_any(&things);
+        is_thing && !is_function && !next.text.ends_with("ly") && !is_asserted
     }
 
     /// "5 units of money".
     fn is_of_money(&self) -> bool {
         self.behind_is(1, "of") && self.behind_is(2, "money")
-    }
-
-    /// "$5 per unit", "two bucks each", "9 a unit".
-    fn is_rate(&self) -> bool {
-        let is_unit =
-            |by: usize| self.has_behind(by, Class::Counted) && !self.behind_is(by, "day|days");
-        let is_stroke = self.behind(0).is_some_and(|token| token.is_mark('/'));
-        self.behind_is(0, "per|each|apiece") && !self.behind_is(1, "day|one")
-            || (self.behind_is(0, "a|an") || is_stroke) && is_unit(1)
-            || self.behind_is(0, "for") && self.behind_is(1, "each|every")
     }
 
     /// "Above 60", "at most 60", "closer to 70", "the limit of 70".
@@ -246,7 +275,9 @@ impl<'a, 'b> Beside<'a, 'b> {
         if self.rises && is(0, "to") && is(1, "up") {
             return is(2, "bid|pay|spend|worth") || has(3, Class::Supposing);
         }
-        let moves = |token: &Token<'_>| token.is_word("go|going|move|moving|step|jump|raise");
+        let moves = |token: &Token<'_>| {
+            token.is_word("go|going|move|moving|step|jump|raise|round|bump|increase")
+        };
         let bounds = |token: &Token<'_>| {
             token.is(Class::Supposing) || token.is_word("would|i'd|willing|ready|prepared|happy")
         };
@@ -261,20 +292,6 @@ impl<'a, 'b> Beside<'a, 'b> {
             || is(0, "of") && (has(1, Class::Bounding) || is(1, "instead|short|north|south"))
             || is(0, "not|never")
             || is(0, "all") && is(1, "not")
-    }
-
-    /// The whole of "10 of my 20" and "10 out of 20".
-    fn is_part_of(&self) -> bool {
-        let by = (1..=3)
-            .find(|by| !self.has_before(*by, Class::PartArticle))
-            .unwrap_or(3);
-        if !self.before_is(by, "of") {
-            return false;
-        }
-        let is_part = |token: &Token<'_>| {
-            token.number().is_some() || token.is(Class::Unit) || token.is(Class::PartHead)
-        };
-        self.before(by + 1).is_some_and(is_part)
     }
 
     /// One of several numbers in a row: "90, 101, 77".
@@ -312,42 +329,6 @@ impl<'a, 'b> Beside<'a, 'b> {
         let begins = joins(self.behind(0)) && is_number(self.behind(1 + 2 * behind));
         let ends = joins(self.before(1)) && is_number(self.before(2 + 2 * before));
         (begins || ends) && !self.clause().any(|(_, token)| token.is(Class::Changing))
-    }
-
-    /// A number of a calculation that is not its result.
-    fn is_operand(&self) -> bool {
-        // "100 - 40 = 60" subtracts, "100 - my limit" does not.
-        let sums = (0..5).any(|by| self.behind(by).is_some_and(|token| token.is_mark('=')));
-        let operates = |token: Option<&Token<'_>>| {
-            token.is_some_and(|token| {
-                let subtracts = token.is_mark('-') && token.is_apart && sums;
-                token.is_any_mark("*+/^") || subtracts || token.is(Class::Calculating)
-            })
-        };
-        let is_term = |token: Option<&Token<'_>>| {
-            token.is_some_and(|token| {
-                token.number().is_some() || token.kind == Kind::Broken || token.is_any_mark("()")
-            })
-        };
-        let is_thing = |token: Option<&Token<'_>>| {
-            token.is_some_and(|token| {
-                token.is(Class::MoneyHad) || token.is(Class::Property) || token.is_word("my|the")
-            })
-        };
-        let before_sum =
-            self.behind(0).is_some_and(|token| token.is_mark('=')) && is_term(self.behind(1));
-        let before_operator =
-            operates(self.behind(0)) && (is_term(self.behind(1)) || is_thing(self.behind(1)));
-        let after_operator = operates(self.before(1)) && is_term(self.before(2));
-        let is_share = self.behind_is(0, "of") && is_thing(self.behind(1)) && self.is_share();
-        before_sum || before_operator || after_operator || is_share
-    }
-
-    /// Whether it is a share of something rather than an amount.
-    fn is_share(&self) -> bool {
-        let numeral = self.tokens[self.start].number();
-        let is_small = numeral.is_some_and(|numeral| numeral.value.abs() < 2.0);
-        self.sort() == Some(Sort::Percent) || self.sort() != Some(Sort::Money) && is_small
     }
 
     /// In a condition, in a thought, or of another day.

@@ -4,7 +4,7 @@
 
 use super::beside::WhyNot;
 use super::lexicon::Class;
-use super::mentions::Mention;
+use super::mentions::{Mention, other_option};
 use super::naming::Naming;
 use super::parts::Parts;
 use super::phrases::Manner;
@@ -57,7 +57,7 @@ fn begins(parts: Parts<'_, '_>, at: usize) -> bool {
     let before = &parts.tokens[at - 1];
     let is_dash = before.is_mark('-') && before.is_apart && parts.tokens[at].is_apart;
     let concludes = before.is_word("so|therefore|thus|hence");
-    before.is_any_mark(":,=✓(") || is_dash || concludes
+    before.is_any_mark(":,=✓") || is_dash || concludes
 }
 
 /// The name before a mark inside a sentence, if that is all that stands there.
@@ -103,6 +103,14 @@ fn bare(parts: Parts<'_, '_>, from: usize, firmness: Firmness) -> Option<Claim> 
         claim
     };
     for at in from..parts.tokens.len() {
+        // "Decision: not going".
+        if !parts.of_numbers() && parts.word(at, "not|never") {
+            let article = usize::from(parts.word(at + 1, "the|a"));
+            let refused = parts.mention_at(at + 1 + article)?;
+            let other = other_option(parts.ask, &refused.action)?;
+            let one = || claim(Stated::One(other), at);
+            return ends_well(parts, refused.end).then(one);
+        }
         if let Some(mention) = parts.mention_at(at) {
             let closes = mention.manner == Manner::Alone && !is_alone(parts, mention.end);
             let is_clear = mention.why_not.is_none()

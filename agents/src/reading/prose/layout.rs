@@ -24,6 +24,8 @@ pub struct Sentence {
     pub naming: Option<Naming>,
     /// Whether it asks.
     pub is_question: bool,
+    /// Whether it is a cell of a table.
+    pub is_cell: bool,
 }
 
 /// The sentences of a text, in order.
@@ -50,6 +52,19 @@ pub fn sentences(tokens: &[Token<'_>], seat: usize) -> Vec<Sentence> {
         }
     }
     layout.all
+}
+
+/// Whether a text breaks off: its last line has sentences that end, and one that does not.
+pub fn is_cut(tokens: &[Token<'_>]) -> bool {
+    let Some(line) = lines(tokens).last() else {
+        return false;
+    };
+    let line = &tokens[line];
+    let ends = line.iter().filter(|token| token.is_end()).count();
+    let last = line
+        .last()
+        .filter(|last| !last.is_quoted && !last.is_any_mark(")]}✓✗|"));
+    ends > 1 && last.is_some_and(|last| !last.is_end())
 }
 
 /// A sentence with the label that stands before it in its line.
@@ -253,6 +268,7 @@ impl Layout<'_, '_> {
             range,
             naming,
             is_question,
+            is_cell: false,
         });
     }
 
@@ -268,11 +284,11 @@ impl Layout<'_, '_> {
     }
 
     fn sentence(&mut self, range: Range<usize>, naming: Option<Naming>) {
-        let is_question = false;
         self.all.push(Sentence {
             range,
             naming,
-            is_question,
+            is_question: false,
+            is_cell: false,
         });
     }
 
@@ -320,7 +336,12 @@ impl Layout<'_, '_> {
             }
         }
         for (cell, naming) in found {
-            self.sentence(cell, Some(naming));
+            self.all.push(Sentence {
+                range: cell,
+                naming: Some(naming),
+                is_question: false,
+                is_cell: true,
+            });
         }
     }
 
@@ -344,6 +365,12 @@ impl Layout<'_, '_> {
 
 /// What a cell of a table is.
 fn of_cell(column: Naming, row: Naming, is_only: bool) -> Naming {
+    if column == Naming::Past || row == Naming::Past {
+        return Naming::Past;
+    }
+    if column == Naming::Me && row.is_aside() || row == Naming::Me && column.is_aside() {
+        return Naming::Something;
+    }
     if column == Naming::Me || row == Naming::Me {
         return Naming::Answer;
     }

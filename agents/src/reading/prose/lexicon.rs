@@ -31,6 +31,8 @@ classes! {
     Titled "titled" "Speaks of somebody, with a number or a name behind it.",
     Will "will" "Makes a verb phrase the speaker's will.",
     Decided "decided" "Makes it a decision.",
+    Outside "outside" "Speaks of the game as a story, or of what one may tell.",
+    Stative "stative" "Says what the speaker has in mind, and nothing that he does.",
     Intending "intending" "Makes it an intention.",
     Supposing "supposing" "Makes it a mere thought.",
     Denying "denying" "Denies it.",

@@ -147,6 +147,7 @@ fn mention_at(
             let numeral = tokens[at].number()?;
             let value = match numeral.sort {
                 Sort::Percent if *max <= 1.0 => numeral.value / 100.0,
+                Sort::Ratio => of_scale(tokens[at].text, *max).unwrap_or(numeral.value),
                 _ => numeral.value,
             };
             Some(word(Action::Number(value), at + 1))
@@ -165,6 +166,14 @@ fn mention_at(
     }
 }
 
+/// The answer in "24/100", where 100 is the most that can be answered.
+fn of_scale(text: &str, most: f64) -> Option<f64> {
+    let (part, whole) = text.split_once('/')?;
+    let whole: f64 = whole.trim().parse().ok()?;
+    let is_scale = whole == most && most > 1.0;
+    part.trim().parse().ok().filter(|_| is_scale)
+}
+
 /// The number of an answer in an action: whole where it is.
 fn action_of(value: f64) -> Action {
     // Far inside i64, and exact.
@@ -181,7 +190,13 @@ fn has_other_sort(ask: &Ask, token: Token<'_>) -> bool {
     token.number().is_some_and(|numeral| match numeral.sort {
         Sort::Plain | Sort::Money => false,
         Sort::Percent => !is_share && matches!(ask.role, AskRole::Bid | AskRole::Contribution),
-        Sort::Ratio => !is_share,
+        Sort::Ratio => {
+            let max = match ask.form {
+                Form::Number { max, .. } => max,
+                _ => 0.0,
+            };
+            !is_share && of_scale(token.text, max).is_none()
+        }
     })
 }
 

@@ -5,7 +5,7 @@ use agon_engine::{Ask, Form};
 
 use super::lexicon::Class;
 use super::mentions::Mention;
-use super::tokens::{Token, stand};
+use super::tokens::{Kind, Token, stand};
 use super::vocabulary::Vocabulary;
 
 /// A sentence with what was found in it.
@@ -75,7 +75,13 @@ impl<'a, 'b> Parts<'a, 'b> {
     fn is_condition(&self, at: usize) -> bool {
         // "Nobody else" is no condition, "or else" is one.
         let is_else = self.word(at, "else") && at > 0 && !self.word(at - 1, "or");
-        let is_otherwise = self.is(at, Class::Otherwise) && !is_else;
+        // "More than I'd get otherwise".
+        let ends = self
+            .tokens
+            .get(at + 1)
+            .is_none_or(|next| next.kind != Kind::Word)
+            && !self.mark(at + 1, ",:");
+        let is_otherwise = self.is(at, Class::Otherwise) && !is_else && !(ends && at > 0);
         let is_if = self.is(at, Class::If) && !self.is_idle(at);
         let is_proviso = self.word(at, "long as")
             || self.word(at, "condition that")
@@ -91,7 +97,10 @@ impl<'a, 'b> Parts<'a, 'b> {
     fn is_idle(&self, at: usize) -> bool {
         /// What the speaker knows, or asks for leave to say: "if I may".
         const KNOWN: &str = "may|must|remember|recall|am|can|read|understand|counted";
-        let knows = self.word(at + 1, "i") && self.word(at + 2, KNOWN);
+        /// What becomes of an answer, whatever it is: "if I win".
+        const FATE: &str = "win|wins|lose|loses|fail|fails|succeed|succeeds|works";
+        let is_fate = self.word(at + 1, "i|it|that|this") && self.word(at + 2, FATE);
+        let knows = self.word(at + 1, "i") && self.word(at + 2, KNOWN) || is_fate;
         let is_polite = self.word(at, "if you|that|i'm")
             || self.word(at + 1, "possible|necessary|needed|any|anything")
             || self.word(at + 1, "it helps|comes|matters|must");

@@ -5,14 +5,46 @@ use super::lexicon::Class;
 use super::naming;
 use super::tokens::{Kind, Token};
 
+/// What stands for the person of whom a story tells.
+const HERO: &str = "he|she|he's|she's|he'll|she'll";
+
 /// Marks the names by which the speaker means himself.
 pub fn mark(tokens: &mut [Token<'_>], seat: usize) {
-    let Some(name) = own_name(tokens, seat) else {
+    let hero = hero(tokens);
+    if hero.is_some() {
+        mark_pronouns(tokens);
+    }
+    let name = own_name(tokens, seat).or(hero.flatten());
+    let Some(name) = name else {
         return;
     };
     for at in 0..tokens.len() {
         if person(tokens, at).as_deref() == Some(&*name) {
             tokens[at].classes = tokens[at].classes.with(Class::Itself);
+        }
+    }
+}
+
+/// Of whom a story tells in which nobody speaks of himself, except where he is quoted: of who
+/// is named first, if anybody is; none if it is no story.
+fn hero(tokens: &[Token<'_>]) -> Option<Option<String>> {
+    let speaks = |token: &Token<'_>| token.is_any(&[Class::Speaker, Class::My, Class::You]);
+    let is_own = tokens.iter().any(|token| !token.is_quoted && speaks(token));
+    let is_told = |token: &Token<'_>| token.is_word(HERO) && !token.is_quoted;
+    let first = || (0..tokens.len()).find_map(|at| person(tokens, at));
+    (!is_own && tokens.iter().any(is_told)).then(first)
+}
+
+/// Marks the pronouns of the last sentence of a story in which there are any.
+fn mark_pronouns(tokens: &mut [Token<'_>]) {
+    let is_told = |token: &Token<'_>| token.is_word(HERO) && !token.is_quoted;
+    let Some(last) = tokens.iter().rposition(is_told) else {
+        return;
+    };
+    let start = tokens[..last].iter().rposition(Token::is_end);
+    for token in &mut tokens[start.map_or(0, |end| end + 1)..=last] {
+        if is_told(token) {
+            token.classes = token.classes.with(Class::Itself);
         }
     }
 }

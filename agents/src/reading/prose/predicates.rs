@@ -49,10 +49,11 @@ pub fn refers_back(parts: Parts<'_, '_>) -> bool {
     let begins = parts
         .tokens
         .first()
-        .is_some_and(|first| first.is_word("that's|that|this|it's|so|and|i|i'll"));
+        .is_some_and(|first| first.is_word("that's|that|this|it's|so|and|i|i'll|let's"));
     let states = behind_copula(parts, 0)
         .is_some_and(|from| is_answer(parts, from) || is_what_i_do(parts, from));
-    let acts = (0..3).any(|at| parts.is(at, Class::Verb) && parts.word(at + 1, "that|it|this"));
+    let tries = |at: usize| parts.is(at, Class::Verb) || parts.word(at, "try|make|take|have|play");
+    let acts = (0..3).any(|at| tries(at) && parts.word(at + 1, "that|it|this"));
     begins
         && (states || acts && parts.any(0, 2, Class::Speaker))
         && !parts.any(0, parts.tokens.len(), Class::Denying)
@@ -64,6 +65,12 @@ fn said_of(parts: Parts<'_, '_>, end: usize) -> Option<Firmness> {
     let is_between = |at: &usize| parts.mark(*at, ",-)(") || parts.is(*at, Class::Between);
     let at = (end..end + 4).find(|at| !is_between(at)).unwrap_or(end + 4);
     let at = at + usize::from(word(at, "and"));
+    // "16, my contribution".
+    let is_noun = |at: usize| parts.is(at, Class::Noun) && !parts.any(at + 1, at + 2, Class::Be);
+    if parts.mark(end, ",-") && parts.word(end + 1, "my") && is_noun(end + 2) {
+        return (!parts.mark(end + 3, ":=") && parts.mention_at(end + 3).is_none())
+            .then_some(Firmness::Committed);
+    }
     // "45 it is", "14.8 is it".
     let closes = parts.tokens.len() <= at + 3;
     if word(at, "it") && word(at + 1, "is") && closes || word(at, "is") && word(at + 1, "it") {
@@ -83,6 +90,9 @@ fn said_of(parts: Parts<'_, '_>, end: usize) -> Option<Firmness> {
     let refers = parts.is(at, Class::Speaker)
         && acts(parts, at + 1)
         && (at + 2..at + 5).any(|at| parts.is(at, Class::Anaphor));
+    // "50, I'll bid 60" says 60.
+    let is_other = (at..at + 7).any(|at| parts.mention_at(at).is_some());
+    let (submits, refers) = (submits && !is_other, refers && !is_other);
     let is_mine = word(at, "from") && word(at + 1, "me")
         || word(at, "from") && word(at + 1, "my") && word(at + 2, "side|end|part");
     if submits || refers || is_mine || goes(parts, at) {
@@ -93,12 +103,16 @@ fn said_of(parts: Parts<'_, '_>, end: usize) -> Option<Firmness> {
     if stands && at == end && parts.tokens.len() == at + 1 {
         return Some(Firmness::Committed);
     }
-    let modals = "should|will|would|ought|seems|must|is|looks|sounds";
+    let modals = "should|will|would|ought|seems|must|is|looks|sounds|feels|strikes|offers|hits";
     let is_hearsay = parts.tokens[..end]
         .iter()
         .any(|token| token.is_word("say|says|claim|claims|argue|argued|argues"));
     let is_poor = (at + 1..at + 4).any(|at| parts.is(at, Class::Denying) || word(at, "too"));
-    let is_enough = word(at, modals) && (at + 1..at + 4).any(|at| parts.is(at, Class::Enough));
+    let is_one = |other: &Mention| parts.mention_at(at).is_some() || other.end == end;
+    let is_weighed = |other: &Mention| other.why_not.is_none() && !is_one(other);
+    let rivals = !parts.of_numbers() && parts.mentions.iter().any(is_weighed);
+    let is_enough =
+        !rivals && word(at, modals) && (at + 1..at + 4).any(|at| parts.is(at, Class::Enough));
     if is_enough && !is_poor && !is_hearsay {
         return Some(Firmness::Intended);
     }
@@ -150,13 +164,14 @@ fn is_what_i_do(parts: Parts<'_, '_>, from: usize) -> bool {
     if is_one {
         return parts.is(from + 2, Class::Speaker);
     }
-    let asks = parts.word(from, "what|where|how");
+    let asks = parts.word(from, "what|where|how|all");
     asks && (from + 1..from + 3).any(|at| parts.is(at, Class::Speaker))
 }
 
 /// Whether the speaker answers at a place: "submit", "will bid".
 fn acts(parts: Parts<'_, '_>, at: usize) -> bool {
-    (at..at + 3).any(|at| parts.is(at, Class::Verb) || parts.is(at, Class::WeakVerb))
+    let is_act = |at: usize| parts.is(at, Class::Verb) || parts.is(at, Class::WeakVerb);
+    (at..at + 3).any(|at| is_act(at) && !parts.is(at, Class::Owning))
 }
 
 /// Whether an amount goes where answers go: "go to the pot", "are for the project".

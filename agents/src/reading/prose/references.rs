@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use agon_engine::Action;
+use agon_engine::{Action, Ask};
 
 use super::beside::WhyNot;
 use super::lexicon::Class;
-use super::mentions::Mention;
+use super::mentions::{Mention, other_option};
 use super::tokens::{Kind, Token};
 use super::verdict::{Claim, Firmness, Stated};
 
@@ -19,7 +19,7 @@ const NAMES: &str = "option|plan|alternative|scenario|variant|strategy";
 const MOST_WEIGHED: usize = 4;
 
 /// How options are counted.
-const ORDINALS: &str = "first|second|third|last|former|latter";
+const ORDINALS: &str = "first|second|third|last|former|latter|middle|lower|higher";
 
 /// What chooses an option.
 const CHOOSING: &str = "prefer|choose|take|pick|decision|choice|seems|like|go|answer|select";
@@ -28,6 +28,8 @@ const CHOOSING: &str = "prefer|choose|take|pick|decision|choice|seems|like|go|an
 #[derive(Debug, Default)]
 pub struct References<'a> {
     named: BTreeMap<&'a str, Option<Action>>,
+    /// What was named last.
+    last: Option<Action>,
     /// Everything that was weighed, each once, in the order of the text.
     weighed: Vec<Action>,
 }
@@ -37,6 +39,10 @@ impl<'a> References<'a> {
     pub fn learn(&mut self, tokens: &[Token<'a>], sentence: &Range<usize>, mentions: &[Mention]) {
         let is_weighed =
             |mention: &&Mention| matches!(mention.why_not, None | Some(WhyNot::Supposed));
+        self.last = mentions
+            .last()
+            .map(|last| last.action.clone())
+            .or(self.last.take());
         for mention in mentions.iter().filter(is_weighed) {
             if self.weighed.len() <= MOST_WEIGHED && !self.weighed.contains(&mention.action) {
                 self.weighed.push(mention.action.clone());
@@ -81,36 +87,73 @@ impl<'a> References<'a> {
 }
 
 impl References<'_> {
+    /// What the speaker takes who takes "the other one" of two options.
+    pub fn other(&self, ask: &Ask, sentence: &[Token<'_>]) -> Option<Claim> {
+        let at = (1..sentence.len()).find(|at| {
+            let ends = sentence.get(at + 1).is_none_or(|next| {
+                next.kind != Kind::Word || next.is(Class::Noun) || next.is_word("one|dish|option")
+            });
+            sentence[at - 1].is_word("the") && sentence[*at].is_word("other") && ends
+        })?;
+        let speaks = sentence[..at].iter().any(|token| token.is(Class::Speaker));
+        let action = other_option(ask, self.last.as_ref().filter(|_| speaks)?)?;
+        Some(Claim::new(Stated::One(action), Firmness::Committed, at))
+    }
+
     /// What a sentence chooses that counts the options: "I prefer the second."
     fn counted(&self, sentence: &[Token<'_>]) -> Option<Claim> {
         let speaks = sentence
             .iter()
             .any(|token| token.is(Class::Speaker) || token.is(Class::My));
-        let chooses = sentence.iter().any(|token| token.is_word(CHOOSING));
+        let closes = matches!(sentence, [.., it, is] if it.is_word("it") && is.is_word("is"));
+        let speaks = speaks || closes;
+        let chooses = closes || sentence.iter().any(|token| token.is_word(CHOOSING));
         let at = (1..sentence.len()).find(|at| {
-            let ends = sentence
-                .get(at + 1)
-                .is_none_or(|next| next.kind != Kind::Word || next.is_word("one|option|seems|is"));
+            let ends = sentence.get(at + 1).is_none_or(|next| {
+                next.kind != Kind::Word || next.is_word("one|option|seems|is|it")
+            });
             sentence[at - 1].is_word("the") && sentence[*at].is_word(ORDINALS) && ends
         })?;
-        let place = match sentence[at].text {
-            "first" | "former" => 0,
-            "second" | "latter" => 1,
-            "third" => 2,
-            _ => self.weighed.len().checked_sub(1)?,
+        let name = sentence[at].text;
+        let weighed = match name {
+            "lower" | "higher" | "middle" => sorted(&self.weighed)?,
+            _ => self.weighed.clone(),
         };
-        let is_pair = !sentence[at].is_word("former|latter") || self.weighed.len() == 2;
-        let are_few = (2..=MOST_WEIGHED).contains(&self.weighed.len());
-        let action = self
-            .weighed
+        let place = match name {
+            "first" | "former" | "lower" => 0,
+            "second" | "latter" | "middle" => 1,
+            "third" => 2,
+            _ => weighed.len().checked_sub(1)?,
+        };
+        let is_complete = match name {
+            "former" | "latter" | "lower" | "higher" => weighed.len() == 2,
+            "middle" => weighed.len() == 3,
+            _ => (2..=MOST_WEIGHED).contains(&weighed.len()),
+        };
+        let action = weighed
             .get(place)
-            .filter(|_| speaks && chooses && is_pair && are_few)?;
+            .filter(|_| speaks && chooses && is_complete)?;
         Some(Claim::new(
             Stated::One(action.clone()),
             Firmness::Committed,
             at,
         ))
     }
+}
+
+/// Amounts in their order; none if there is anything else among them.
+fn sorted(weighed: &[Action]) -> Option<Vec<Action>> {
+    let value = |action: &Action| match action {
+        Action::Integer(number) => Some(*number as f64),
+        Action::Number(number) => Some(*number),
+        _ => None,
+    };
+    let mut values = Vec::with_capacity(weighed.len());
+    for action in weighed {
+        values.push((value(action)?, action.clone()));
+    }
+    values.sort_by(|one, other| one.0.total_cmp(&other.0));
+    Some(values.into_iter().map(|(_, action)| action).collect())
 }
 
 /// The places of options in a part of a text, and their names.

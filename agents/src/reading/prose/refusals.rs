@@ -59,7 +59,8 @@ fn verb_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmnes
         let refrains = is_out && is_verb(before) && denied.is_none() && !supposed(before);
         let firmness = speaker.or(whole.then_some(Firmness::Committed));
         let has_past = position(before, "has|have|had").is_some();
-        let is_past = is(sentence, at, "withdrawn") && has_past;
+        let is_wish = position(before, "was|were|wanted|meant").is_some();
+        let is_past = is(sentence, at, "withdrawn") && has_past || is_wish;
         return firmness.filter(|_| refrains && !is_past);
     }
     if !has(sentence, at, Class::TakingPart) || !is_verb(before) {
@@ -300,6 +301,11 @@ fn is_verb(before: &[Token<'_>]) -> bool {
 
 /// The place behind the verb and a word for bids that it carries.
 fn object_end(sentence: &[Token<'_>], at: usize) -> Option<usize> {
+    let single =
+        usize::from(is(sentence, at + 1, "a|any")) + usize::from(is(sentence, at + 2, "single"));
+    if single > 0 && has(sentence, at + 1 + single, Class::Unit) {
+        return Some(at + 2 + single);
+    }
     if !has(sentence, at, Class::Carrying) {
         return Some(at + 1);
     }

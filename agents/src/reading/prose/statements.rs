@@ -48,10 +48,13 @@ pub fn of_sentence(parts: Parts<'_, '_>) -> Statements {
         if at > condition && !parts.has_turned(condition, at) {
             continue;
         }
-        match refused_at(parts, at).or_else(|| answer_at(parts, at)) {
+        let refused = refused_at(parts, at);
+        let is_refusal = refused.is_some();
+        match refused.or_else(|| answer_at(parts, at)) {
             Some(Said::Claimed(firmness, stated)) => {
                 let mut claim = Claim::new(stated, firmness, at);
                 claim.concludes = concluding.is_some_and(|concluding| concluding < at);
+                claim.is_refusal = is_refusal;
                 claim.is_order = voice::is_order(parts, at);
                 found.claims.push(claim);
             }
@@ -148,18 +151,21 @@ fn is_of_another_day(parts: Parts<'_, '_>, at: usize, end: usize, firmness: Firm
     let is_willed = parts.any(0, at, Class::Will) || parts.any(0, at, Class::Decided);
     let can_be_past =
         firmness < Firmness::Committed || parts.is(at, Class::SameInPast) && !is_willed;
-    let is_ordinal = |at: usize| parts.word(at, "first|second|third|opening");
-    let is_earlier = |at: usize| {
-        let dated = at > 1 && parts.word(at - 1, "the") && parts.word(at - 2, "in|on");
-        dated && is_ordinal(at) && parts.is(at + 1, Class::Time)
-    };
     let past = (0..end)
         .rev()
-        .find(|at| parts.is(*at, Class::Past) || is_earlier(*at));
+        .find(|at| parts.is(*at, Class::Past) || is_earlier(parts, *at));
     let is_past = past.is_some_and(|past| !parts.any(past, at, Class::Now));
     parts.any(0, end + 3, Class::ToCome)
         || parts.any(end, end + 3, Class::Past)
         || can_be_past && is_past
+}
+
+/// Whether an earlier time is named at a place: "in the first round".
+fn is_earlier(parts: Parts<'_, '_>, at: usize) -> bool {
+    let dated = at > 1 && parts.word(at - 1, "the") && parts.word(at - 2, "in|on");
+    let is_ordinal = parts.word(at, "first|second|third|opening");
+    let is_time = parts.is(at + 1, Class::Time) || parts.is(at + 1, Class::Noun);
+    dated && is_ordinal && is_time
 }
 
 /// What is done in place of what is denied: "I will not bid 90 but 40".
@@ -178,6 +184,7 @@ fn option_at(parts: Parts<'_, '_>, at: usize, mention: &Mention) -> Option<(Firm
         Manner::Said | Manner::Alone => return None,
     };
     let is_past = parts.any(at, at + 4, Class::Past)
+        || (0..at).any(|at| is_earlier(parts, at))
         || parts.tokens[at].text.ends_with("ed") && parts.any(0, at, Class::Past);
     let rest = &parts.tokens[at..];
     let clause = rest
@@ -301,9 +308,10 @@ fn nothing_at(parts: Parts<'_, '_>, at: usize) -> Option<usize> {
 fn is_choice(parts: Parts<'_, '_>, mention: &Mention) -> bool {
     let end = mention.end;
     let other = |at: usize| {
-        parts
-            .mention_at(at)
-            .is_some_and(|other| other.action != mention.action)
+        let other = parts.mention_at(at);
+        other.is_some_and(|other| {
+            other.action != mention.action && other.why_not != Some(WhyNot::Compared)
+        })
     };
     let is_spelled = |at: usize| {
         let numeral = parts.tokens.get(at).and_then(Token::number);

@@ -17,6 +17,8 @@ pub enum Stated {
 /// How firmly something is said to be the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Firmness {
+    /// The speaker is shown to do something with it: "I keep to my 40".
+    Shown,
     /// It is named: "a bid of 40".
     Named,
     /// It is meant: "I should bid 40".
@@ -40,10 +42,16 @@ pub struct Claim {
     pub firmness: Firmness,
     /// Where, in tokens.
     pub at: usize,
+    /// The number of its sentence.
+    pub sentence: usize,
     /// Whether it concludes what was said before.
     pub concludes: bool,
     /// Whether it takes back what was said before.
     pub corrects: bool,
+    /// Whether it says that the speaker gives no answer.
+    pub is_refusal: bool,
+    /// Whether it stands in a table.
+    pub is_cell: bool,
     /// Whether it is an order, which may stand in a list of what could be done.
     pub is_order: bool,
     /// Whether somebody is quoted.
@@ -59,8 +67,11 @@ impl Claim {
             stated,
             firmness,
             at,
+            sentence: 0,
             concludes: false,
             corrects: false,
+            is_refusal: false,
+            is_cell: false,
             is_order: false,
             is_quoted: false,
             is_labelled: false,
@@ -99,39 +110,80 @@ fn is_retold(claims: &[Claim]) -> bool {
     told.into_iter().any(differs)
 }
 
-/// Numbers that stand by themselves on the way to what the speaker says he does are steps.
-fn drop_steps(claims: &mut Vec<Claim>) {
-    let said = claims
-        .iter()
-        .rposition(|claim| claim.firmness == Firmness::Intended);
-    let Some(said) = said.filter(|said| *said + 1 == claims.len()) else {
-        return;
-    };
-    let end = claims[said].at;
-    let are_steps = claims[..said]
-        .iter()
-        .filter(|claim| claim.firmness == Firmness::Bare)
-        .count()
-        > 1;
-    claims.retain(|claim| !are_steps || claim.firmness != Firmness::Bare || claim.at >= end);
+/// The first and the last sentence in which anything stands that may be an answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Ends {
+    /// Where a reply opens.
+    pub opening: usize,
+    /// Where it closes.
+    pub closing: usize,
+    /// How many sentences it has.
+    pub sentences: usize,
+    /// Whether it breaks off.
+    pub is_cut: bool,
+}
+
+impl Ends {
+    /// In a few sentences nobody takes steps.
+    const FEW: usize = 3;
+
+    /// Whether a reply may say its answer in a sentence without declaring it.
+    pub fn may_hold(self, sentence: usize) -> bool {
+        let is_end = sentence == self.opening || sentence == self.closing;
+        !self.is_cut && (is_end || self.sentences <= Self::FEW)
+    }
 }
 
 /// What claims come to, in the order of the text.
-pub fn of(mut claims: Vec<Claim>) -> Stated {
-    if claims.iter().any(|claim| !claim.is_quoted) {
-        claims.retain(|claim| !claim.is_quoted);
+pub fn of(mut claims: Vec<Claim>, ends: Ends) -> Stated {
+    drop_quoted(&mut claims);
+    drop_cells(&mut claims);
+    drop_options(&mut claims);
+    drop_settled(&mut claims);
+    drop_corrected(&mut claims);
+    if is_told_otherwise(&claims) || is_retold(&claims) {
+        return Stated::Several;
     }
+    let firmest = claims.iter().map(|claim| claim.firmness).max();
+    if firmest == Some(Firmness::Final) {
+        claims.retain(|claim| claim.firmness == Firmness::Final);
+        return agreed(&claims).unwrap_or(Stated::Several);
+    }
+    match claims.iter().any(is_declared) {
+        true => resolved(&claims, ends),
+        false => implied(&claims, ends),
+    }
+}
+
+/// Where somebody is quoted among other words, only these count.
+fn drop_quoted(claims: &mut Vec<Claim>) {
+    let is_own = |claim: &Claim| !claim.is_quoted || claim.is_labelled;
+    if claims.iter().any(is_own) {
+        claims.retain(is_own);
+    }
+}
+
+/// What is said in words counts more than a table.
+fn drop_cells(claims: &mut Vec<Claim>) {
+    let is_said = |claim: &Claim| !claim.is_cell && claim.firmness >= Firmness::Intended;
+    if claims.iter().any(is_said) {
+        claims.retain(|claim| !claim.is_cell);
+    }
+}
+
+/// Orders that differ are a list of what could be done, if anything else is said.
+fn drop_options(claims: &mut Vec<Claim>) {
     let mut orders = claims.iter().filter(|claim| claim.is_order);
     let first = orders.next();
     let are_options = first.is_some_and(|first| orders.any(|other| other.stated != first.stated));
-    if are_options
-        && claims
-            .iter()
-            .any(|claim| !claim.is_order && claim.firmness >= Firmness::Bare)
-    {
+    let is_said = |claim: &Claim| !claim.is_order && claim.firmness >= Firmness::Bare;
+    if are_options && claims.iter().any(is_said) {
         claims.retain(|claim| !claim.is_order);
     }
-    // A range that one answer was settled on counts no more.
+}
+
+/// A range that one answer was settled on counts no more.
+fn drop_settled(claims: &mut Vec<Claim>) {
     let settled = claims
         .iter()
         .rposition(|claim| claim.stated != Stated::Several && claim.firmness >= Firmness::Bare);
@@ -140,33 +192,85 @@ pub fn of(mut claims: Vec<Claim>) -> Stated {
         at += 1;
         claim.stated != Stated::Several || settled.is_none_or(|settled| at > settled)
     });
-    // What was taken back counts no more.
-    let corrected = claims
+}
+
+/// What was taken back counts no more. What takes back a declaration is one itself.
+fn drop_corrected(claims: &mut Vec<Claim>) {
+    let Some(corrected) = claims.iter().rposition(|claim| claim.corrects) else {
+        return;
+    };
+    let dropped: Vec<Claim> = claims.drain(..corrected).collect();
+    let firmest = dropped.iter().map(|claim| claim.firmness).max();
+    claims[0].firmness = claims[0].firmness.max(firmest.unwrap_or(Firmness::Shown));
+}
+
+/// Whether a claim is more than a step: it is said to be the answer.
+fn is_declared(claim: &Claim) -> bool {
+    claim.firmness >= Firmness::Told
+}
+
+/// What all of some claims state.
+fn agreed(claims: &[Claim]) -> Option<Stated> {
+    let (first, rest) = claims.split_first()?;
+    rest.iter()
+        .all(|other| other.stated == first.stated)
+        .then(|| first.stated.clone())
+}
+
+/// What declarations come to. A reply says its answer where it opens or where it closes; who
+/// says one thing there and another thing here has not made up his mind.
+fn resolved(claims: &[Claim], ends: Ends) -> Stated {
+    let declared: Vec<&Claim> = claims.iter().filter(|claim| is_declared(claim)).collect();
+    let (Some(first), Some(last)) = (declared.first(), declared.last()) else {
+        return Stated::None;
+    };
+    let opens = first.sentence == ends.opening;
+    let is_closer = |claim: &&Claim| {
+        let closes = claim.sentence == ends.closing && claim.at > last.at;
+        closes && claim.firmness != Firmness::Named && claim.stated != last.stated
+    };
+    let closer = claims.iter().rfind(is_closer).filter(|_| !opens);
+    if let Some(closer) = closer {
+        return closer.stated.clone();
+    }
+    let closes = last.sentence == ends.closing && !opens;
+    let agree = declared.iter().all(|other| other.stated == last.stated);
+    match agree || first.stated == last.stated || closes {
+        true => last.stated.clone(),
+        false => Stated::Several,
+    }
+}
+
+/// What claims come to of which none is a declaration: the one that closes the reply. What
+/// stands between the opening and the close of a longer reply is a step on the way.
+fn implied(claims: &[Claim], ends: Ends) -> Stated {
+    if ends.is_cut {
+        return Stated::None;
+    }
+    let closing = claims.iter().filter(|claim| claim.sentence == ends.closing);
+    let closing: Vec<Claim> = closing.cloned().collect();
+    let is_bare = |claim: &&Claim| claim.firmness == Firmness::Bare;
+    let bare: Vec<Claim> = claims.iter().filter(is_bare).cloned().collect();
+    let is_list = closing
         .iter()
-        .rposition(|claim| claim.corrects && claim.firmness >= Firmness::Intended);
-    if let Some(corrected) = corrected {
-        claims.drain(..corrected);
-    }
-    if is_told_otherwise(&claims) || is_retold(&claims) {
+        .all(|claim| claim.firmness == Firmness::Bare && !claim.concludes);
+    if ends.sentences <= Ends::FEW && is_list && !closing.is_empty() && agreed(&bare).is_none() {
         return Stated::Several;
     }
-    drop_steps(&mut claims);
-    let Some(firmest) = claims.iter().map(|claim| claim.firmness).max() else {
+    if let Some(last) = closing.last() {
+        return agreed(&closing).unwrap_or_else(|| last.stated.clone());
+    }
+    let counts = |claim: &&Claim| claim.firmness > Firmness::Shown && ends.may_hold(claim.sentence);
+    let rest: Vec<Claim> = claims.iter().filter(counts).cloned().collect();
+    let firmest = rest.iter().map(|claim| claim.firmness).max();
+    let rest: Vec<Claim> = rest
+        .into_iter()
+        .filter(|claim| Some(claim.firmness) == firmest)
+        .collect();
+    if rest.is_empty() {
         return Stated::None;
-    };
-    claims.retain(|claim| claim.firmness == firmest);
-    let Some((first, rest)) = claims.split_first() else {
-        return Stated::None;
-    };
-    if rest.iter().all(|other| other.stated == first.stated) {
-        return first.stated.clone();
     }
-    if claims.iter().any(|claim| claim.is_labelled) {
-        return Stated::Several;
-    }
-    if firmest >= Firmness::Committed {
-        return Stated::Several;
-    }
-    let last = claims.iter().rev().find(|claim| claim.concludes);
-    last.map_or(Stated::Several, |last| last.stated.clone())
+    let last = rest.iter().rev().find(|claim| claim.concludes);
+    let last = last.map_or(Stated::Several, |last| last.stated.clone());
+    agreed(&rest).unwrap_or(last)
 }

@@ -30,7 +30,7 @@ const BIDS: Words = Words {
 
 /// What goes into a common pot.
 const CONTRIBUTIONS: Words = Words {
-    verbs: "contribute contributes contributing donate donating invest investing chip",
+    verbs: "contribute contributes contributing donate donating invest investing chip add adding",
     nouns: "contribution contributions donation investment public",
     units: "tokens token coins coin points point credits",
 };
@@ -55,10 +55,10 @@ const WEAK_VERBS: &str = "choose chose choosing chosen pick picks picking picked
     settle settled stick sticking decide decided opt opting submit submitting submits play playing \
     answer state call use using give gives giving want propose proposing throw throwing throwin \
     raise raising record guess stake staking lay place placing spend spending hand handing pay \
-    paying adding add order orders ordering vote have allocate devote pitch commit committing \
+    paying order orders ordering vote have allocate devote pitch commit committing \
     increase increasing lower lowering reduce reducing enjoy eat get report tender limit match \
     risk part goin wager gamble plunk drop fork send sending prefer favor favour like spare afford \
-    chuck toss bet";
+    chuck toss bet write type";
 
 /// What an answer of any kind is called.
 const NOUNS: &str = "answer choice decision response selection pick action verdict vote submission \
@@ -140,7 +140,8 @@ impl Vocabulary {
 
     /// What a word does in an answer to this ask.
     pub fn classes(&self, word: &str) -> Classes {
-        let own = self.map.get(word).copied().unwrap_or_default();
+        let own = self.map.get(word).copied().or_else(|| self.form(word));
+        let own = own.unwrap_or_default();
         let mut classes = lexicon::classes(word).or(own);
         if numerals::is_currency(word) {
             classes = classes.with(Class::Unit);
@@ -150,6 +151,27 @@ impl Vocabulary {
             classes = classes.with(Class::Name);
         }
         classes
+    }
+
+    /// What a form of a verb does that is not listed itself: "enters", "typing".
+    fn form(&self, word: &str) -> Option<Classes> {
+        let is_listed = !lexicon::classes(word).is_unknown();
+        let ends = ["s", "ing", "es"]
+            .iter()
+            .filter_map(|end| word.strip_suffix(end));
+        let mut bases = ends.filter(|base| base.len() > 3 && !is_listed);
+        let base = bases.find_map(|base| self.map.get(base))?;
+        [Class::Verb, Class::WeakVerb]
+            .into_iter()
+            .find(|class| base.has(*class))
+            .map(|class| Classes::default().with(class))
+    }
+
+    /// Whether a text has the name of another player in it.
+    pub fn knows_player(&self, text: &str) -> bool {
+        names(&[text.to_owned()])
+            .iter()
+            .any(|word| self.names.contains(word))
     }
 
     /// The option that the words at a place say, how they do, and the place behind them.

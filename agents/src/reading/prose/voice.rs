@@ -74,6 +74,7 @@ fn describes(token: &Token<'_>) -> bool {
     let asides = [
         Class::OfOthers,
         Class::Name,
+        Class::Others,
         Class::Property,
         Class::MoneyHad,
     ];
@@ -100,6 +101,10 @@ pub fn of_verb(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
             Kind::Number(_) if place > 0 && parts.is(place - 1, Class::Itself) => continue,
             Kind::Mark(',' | '-') => continue,
             _ => return None,
+        }
+        // "I've been staying at home" tells of the past.
+        if token.is_word("been") {
+            return None;
         }
         if token.is(Class::Itself) {
             return of_name(parts, place, end).map(|firmness| Voice {
@@ -154,6 +159,7 @@ fn of_name(parts: Parts<'_, '_>, name: usize, end: usize) -> Option<Firmness> {
     let verb = parts.tokens.get(end)?;
     let is_now = parts.tokens.iter().any(|token| token.is(Class::Now));
     let is_third = verb.text.ends_with('s')
+        || verb.is(Class::WeakVerb) && !parts.is(end, Class::SameInPast)
         || parts.any(name, end, Class::Decided)
         || parts.any(name, end + 1, Class::Denying);
     let wills = (name..end).any(|at| parts.word(at, "will|shall"));

@@ -50,7 +50,29 @@ impl Beside<'_, '_> {
                 self.has_behind(by, Class::Bound) || self.has_behind(by, Class::OfOthers)
             })
             && (3..5).any(|by| self.has_behind(by, Class::Noun));
-        owns || is_told || is_subject || is_kept || is_had || self.is_kept()
+        owns || is_told || self.is_explained() || is_subject || is_kept || is_had || self.is_kept()
+    }
+
+    /// "Cindy (100)", "my health (3)": parentheses explain what stands before them.
+    fn is_explained(&self) -> bool {
+        let is_mark = |token: &&Token<'_>| token.is_any_mark("()");
+        let nearest = self.tokens[..self.start]
+            .iter()
+            .rposition(|token| is_mark(&token));
+        let Some(open) = nearest.filter(|at| *at > 0 && self.tokens[*at].is_mark('(')) else {
+            return false;
+        };
+        let says = [Class::Speaker, Class::Verb, Class::Noun, Class::My];
+        let is_said = |token: &Token<'_>| token.is_any(&says);
+        let is_closed = self.tokens[self.end..]
+            .iter()
+            .any(|token| token.is_mark(')'));
+        // "bid(45)" is a call, "half a dollar ($0.50)" says the same twice.
+        let before = &self.tokens[open - 1];
+        let restates =
+            before.number().is_some() || before.is(Class::Unit) || before.is(Class::PartHead);
+        let explains = self.tokens[open].is_apart && !restates && !is_said(before);
+        is_closed && explains && !self.tokens[open..self.start].iter().any(is_said)
     }
 
     /// "$20 left", "$530 sitting in the bank".

@@ -1,0 +1,139 @@
+//! How people close a reply, in whatever words: with what the speaker does with an amount
+//! ("I'm keeping to my 40"), with what everything comes to ("the result is 40"), or with the
+//! answer alone ("all in all: the cheap one"). Weaker than a statement; it counts only where
+//! a reply ends. Called by `heard.rs`.
+
+use super::beside::WhyNot;
+use super::lexicon::Class;
+use super::mentions::Mention;
+use super::naming;
+use super::parts::Parts;
+use super::tokens::{Kind, Token};
+use super::verdict::{Claim, Firmness, Stated};
+
+/// What a sentence shows to be the answer, if it closes a reply.
+pub fn of_sentence(parts: Parts<'_, '_>) -> Option<Claim> {
+    let until = parts.unresolved();
+    let is_live = |mention: &&Mention| mention.why_not.is_none() && mention.start < until;
+    let only = match parts.mentions {
+        [only] if only.start < until && may_be_used(only) && is_done(parts, only) => Some(only),
+        _ => None,
+    };
+    let last = parts.mentions.iter().rfind(is_live).or(only)?;
+    if parts.any_of(0, parts.tokens.len(), &[Class::ToCome, Class::Future]) {
+        return None;
+    }
+    if is_offered_beside(parts, last) {
+        return None;
+    }
+    let is_shown = is_done(parts, last) || is_result(parts, last) || is_alone(parts, last);
+    is_shown.then(|| {
+        let mut claim = Claim::new(
+            Stated::One(last.action.clone()),
+            Firmness::Shown,
+            last.start,
+        );
+        claim.concludes = (0..last.start).any(|at| parts.is(at, Class::Concluding));
+        claim
+    })
+}
+
+/// Whether another answer is offered before this one: "30, maybe 31".
+fn is_offered_beside(parts: Parts<'_, '_>, last: &Mention) -> bool {
+    let before = parts
+        .mentions
+        .iter()
+        .rev()
+        .find(|other| other.end <= last.start);
+    before.is_some_and(|other| {
+        let between = &parts.tokens[other.end..last.start];
+        let joins = |token: &Token<'_>| {
+            token.is_any_mark(",/") || token.is(Class::Possibly) || token.is_word("or|and|to")
+        };
+        other.action != last.action && between.len() < 4 && between.iter().all(joins)
+    })
+}
+
+/// Whether an amount of which the speaker has said more may still be the one he uses: "I use
+/// all of the 40 that I have".
+fn may_be_used(mention: &Mention) -> bool {
+    matches!(
+        mention.why_not,
+        Some(WhyNot::Had | WhyNot::Supposed | WhyNot::Theirs)
+    )
+}
+
+/// Whether the speaker does something with an amount, rather than to have, know or expect it.
+fn is_done(parts: Parts<'_, '_>, mention: &Mention) -> bool {
+    let breaks = |at: usize| {
+        let token = &parts.tokens[at];
+        token.is_any_mark(";:(")
+            || token.is_any(&[Class::Because, Class::If])
+            || parts.word(at, "which|who|when|while")
+    };
+    let speaks = |at: usize| {
+        let is_object = parts.word(at, "me|myself");
+        parts.is(at, Class::Speaker) && !is_object || parts.is(at, Class::Itself)
+    };
+    let from = (0..mention.start)
+        .rev()
+        .take_while(|at| !breaks(*at))
+        .find(|at| speaks(*at));
+    let Some(from) = from else {
+        return false;
+    };
+    let idle = [
+        Class::Stative,
+        Class::Outcome,
+        Class::Owning,
+        Class::Supposing,
+        Class::Denying,
+    ];
+    // A story tells of its hero's answer as of the past.
+    let is_story = parts.is(from, Class::Itself);
+    let is_idle = |at: usize| {
+        let token = &parts.tokens[at];
+        let is_other = naming::is_another(parts.tokens, at, parts.ask.seat);
+        let is_time = token.is_word("last|previous|prior|past|earlier|current");
+        let is_past = token.is(Class::Past) && !is_time || token.text.ends_with("ed");
+        token.is_any(&idle) || is_other || is_past && !is_story
+    };
+    !(from..mention.start).any(is_idle)
+}
+
+/// Whether a sentence says that everything comes to an amount: "the result is 40", "hence 40".
+fn is_result(parts: Parts<'_, '_>, mention: &Mention) -> bool {
+    let end = |at: usize| parts.is(at, Class::Approx) || parts.mark(at, ":,-");
+    let at = (0..mention.start).rev().find(|at| !end(*at));
+    let Some(at) = at else {
+        return false;
+    };
+    let refers = parts.word(0, "that|this|it|which") && parts.word(1, "makes|gives|means|leaves");
+    if refers && at < 4 {
+        return true;
+    }
+    let is_copula = parts.is(at, Class::Be) || parts.word(at, "makes|means|equals|be|it");
+    let concludes = |at: usize| parts.is(at, Class::Concluding) || parts.is(at, Class::Conclusion);
+    let is_subject = |at: usize| parts.is(at, Class::Noun) || concludes(at);
+    is_copula && (0..at).any(is_subject) || concludes(at)
+}
+
+/// Whether an answer stands alone behind the last mark of a sentence.
+fn is_alone(parts: Parts<'_, '_>, mention: &Mention) -> bool {
+    let is_article = |token: &Token<'_>| {
+        token.is(Class::Approx) || token.is_word("one|another|again|namely|ie|but|for|on")
+    };
+    let before = parts.tokens[..mention.start]
+        .iter()
+        .rposition(|token| !is_article(token));
+    let begins = before.is_none_or(|at| {
+        parts.tokens[at].kind != Kind::Word && parts.tokens[at].number().is_none()
+    });
+    let passes = [Class::Aside, Class::Unit, Class::Now, Class::Noun];
+    let rest = &parts.tokens[mention.end..];
+    let rest = rest.iter().take_while(|token| !token.is_any_mark(",;:-("));
+    begins
+        && rest
+            .into_iter()
+            .all(|token| token.is_any(&passes) || token.is_word("for|me|please"))
+}

@@ -1,0 +1,214 @@
+//! What a text says, sentence by sentence: what it claims to be the answer, and what it only
+//! names. Called by `prose.rs`; what it all comes to, `verdict.rs` says.
+
+use agon_engine::{Action, Ask};
+
+use super::beside::WhyNot;
+use super::closing;
+use super::corrections;
+use super::fragments;
+use super::layout::{self, Sentence};
+use super::mentions::{self, Mention};
+use super::naming::Naming;
+use super::parts::Parts;
+use super::predicates;
+use super::references::References;
+use super::stance::{self, Stance};
+use super::statements::{self, Statements};
+use super::tokens::Token;
+use super::verdict::{Claim, Ends, Firmness, Stated};
+use super::vocabulary::Vocabulary;
+
+/// Something that a text names and that may be the answer.
+#[derive(Debug)]
+pub struct Named {
+    /// What stands where; places are those in the text.
+    pub mention: Mention,
+    /// The number of its sentence.
+    pub sentence: usize,
+}
+
+/// What a text says.
+pub struct Heard<'a, 'b> {
+    ask: &'b Ask,
+    vocabulary: &'b Vocabulary,
+    tokens: &'b [Token<'a>],
+    /// What it claims to be the answer, in order.
+    pub claims: Vec<Claim>,
+    /// Everything that may be the answer.
+    pub open: Vec<Named>,
+    /// Where it opens and closes.
+    pub ends: Ends,
+    stance: Stance,
+    denied: Vec<Action>,
+    references: References<'a>,
+    /// The place behind the last claim.
+    behind: usize,
+    /// Whether the last sentence asked for something else than the answer.
+    is_asked: bool,
+}
+
+impl<'a, 'b> Heard<'a, 'b> {
+    /// What a text says.
+    pub fn new(ask: &'b Ask, vocabulary: &'b Vocabulary, tokens: &'b [Token<'a>]) -> Self {
+        let sentences = layout::sentences(tokens, ask.seat);
+        let mut heard = Self {
+            ask,
+            vocabulary,
+            tokens,
+            claims: Vec::new(),
+            open: Vec::new(),
+            ends: Ends {
+                opening: usize::MAX,
+                closing: 0,
+                sentences: sentences.len(),
+                is_cut: layout::is_cut(tokens),
+            },
+            stance: Stance::of(tokens),
+            denied: Vec::new(),
+            references: References::default(),
+            behind: 0,
+            is_asked: false,
+        };
+        for (number, sentence) in sentences.iter().enumerate() {
+            heard.sentence(number, sentence);
+        }
+        let denied = heard.denied;
+        heard
+            .open
+            .retain(|named| !denied.contains(&named.mention.action));
+        heard.denied = Vec::new();
+        let claimed = heard.claims.iter().map(|claim| claim.sentence);
+        let first = claimed.clone().min().unwrap_or(usize::MAX);
+        heard.ends.opening = heard.ends.opening.min(first);
+        heard.ends.closing = heard.ends.closing.max(claimed.max().unwrap_or(0));
+        heard
+    }
+
+    fn sentence(&mut self, number: usize, sentence: &Sentence) {
+        let own = &self.tokens[sentence.range.clone()];
+        let found = mentions::mentions(self.ask, self.vocabulary, own);
+        let parts = Parts {
+            ask: self.ask,
+            vocabulary: self.vocabulary,
+            tokens: own,
+            mentions: &found,
+        };
+        self.refer(number, sentence, &found);
+        if !found.is_empty() {
+            self.ends.opening = self.ends.opening.min(number);
+        }
+        let may_answer = |mention: &Mention| {
+            !matches!(mention.why_not, Some(WhyNot::OtherSort | WhyNot::Supposed))
+        };
+        if found.iter().any(may_answer) {
+            self.ends.closing = number;
+        }
+        let asks_another = sentence.is_question && stance::asks_another(parts);
+        let answers_another = std::mem::replace(&mut self.is_asked, asks_another);
+        let is_aside = sentence.naming.is_some_and(Naming::is_aside);
+        if is_aside || sentence.is_question || stance::begs_off(own) {
+            return;
+        }
+        let denial = self.stance.denial(own);
+        let mut said = self.said(parts, sentence.naming);
+        // A program says what it cannot do, and then what it does.
+        let from = denial.map_or(0, |denial| stance::clause_behind(own, denial));
+        said.claims.retain(|claim| {
+            claim.at >= from && !(answers_another && claim.firmness == Firmness::Bare)
+        });
+        let until = match answers_another || denial.is_some() {
+            true => 0,
+            false => parts.unresolved(),
+        };
+        self.keep_open(parts, number, sentence.range.start, until);
+        self.denied.extend(said.denied);
+        if self.stance.is_outside() {
+            said.claims.retain(|claim| !claim.is_refusal);
+        }
+        for claim in said.claims {
+            let is_cell = sentence.is_cell;
+            self.keep(Claim { is_cell, ..claim }, number, sentence.range.start);
+        }
+    }
+
+    /// Learns what options a sentence names, or claims the one that it chooses.
+    fn refer(&mut self, number: usize, sentence: &Sentence, found: &[Mention]) {
+        let place = layout::with_label(self.tokens, &sentence.range);
+        let offset = sentence.range.start - place.start;
+        let shifted = mentions::shifted(found, offset);
+        self.references.learn(self.tokens, &place, &shifted);
+        let own = &self.tokens[sentence.range.clone()];
+        let chosen = match found.is_empty() {
+            true => {
+                let chosen = self.references.chosen(self.tokens, &sentence.range);
+                let other = || {
+                    let other = self.references.other(self.ask, own);
+                    other.map(|claim| Claim {
+                        at: claim.at + sentence.range.start,
+                        ..claim
+                    })
+                };
+                chosen.or_else(other)
+            }
+            false => None,
+        };
+        self.claims.extend(chosen.map(|claim| Claim {
+            sentence: number,
+            ..claim
+        }));
+    }
+
+    /// What a sentence of the speaker's own says.
+    fn said(&self, parts: Parts<'a, '_>, naming: Option<Naming>) -> Statements {
+        let mut said = statements::of_sentence(parts);
+        said.claims.extend(predicates::of_sentence(parts));
+        let is_firm = |claim: &Claim| claim.firmness >= Firmness::Bare;
+        if !said.claims.iter().any(is_firm) {
+            said.claims.extend(fragments::of_sentence(parts, naming));
+        }
+        if !said.claims.iter().any(is_firm) {
+            said.claims.extend(closing::of_sentence(parts));
+        }
+        if said.claims.is_empty() && parts.mentions.is_empty() && predicates::refers_back(parts) {
+            let last = self.open.last();
+            let last = last.map(|last| Stated::One(last.mention.action.clone()));
+            let claim = last.map(|last| Claim::new(last, Firmness::Committed, 0));
+            said.claims.extend(claim);
+        }
+        let condition = parts.condition().unwrap_or(parts.tokens.len());
+        for claim in &mut said.claims {
+            if statements::hangs(parts, claim.at, condition) {
+                claim.stated = Stated::Several;
+            }
+        }
+        said
+    }
+
+    /// Keeps what a sentence names before a place, if it is not called something else.
+    fn keep_open(&mut self, parts: Parts<'_, '_>, number: usize, start: usize, until: usize) {
+        let stands = |mention: &&Mention| {
+            let is_before = mention.start < until;
+            mention.why_not.is_none()
+                && is_before
+                && !statements::hangs(parts, mention.start, until)
+        };
+        for mention in parts.mentions.iter().filter(stands) {
+            let mut mention = mention.clone();
+            mention.start += start;
+            mention.end += start;
+            let sentence = number;
+            self.open.push(Named { mention, sentence });
+        }
+    }
+
+    fn keep(&mut self, mut claim: Claim, number: usize, start: usize) {
+        claim.at += start;
+        claim.sentence = number;
+        let between = &self.tokens[self.behind.min(claim.at)..claim.at];
+        claim.corrects = corrections::takes_back(between);
+        claim.is_quoted = self.tokens[claim.at].is_quoted;
+        self.behind = claim.at;
+        self.claims.push(claim);
+    }
+}

@@ -1,0 +1,91 @@
+//! Whether who speaks plays at all: programs that cannot drink, people who beg pardon, and
+//! questions about something else than the answer. Called by `heard.rs`.
+
+use super::lexicon::Class;
+use super::parts::Parts;
+use super::tokens::Token;
+
+/// As what somebody speaks.
+#[derive(Debug, Clone, Copy)]
+pub struct Stance {
+    /// A program, which cannot go to bars.
+    is_program: bool,
+    /// Somebody who speaks of the game as a story, or of his own principles.
+    is_outside: bool,
+}
+
+impl Stance {
+    /// The stance of a text.
+    pub fn of(tokens: &[Token<'_>]) -> Self {
+        Self {
+            is_program: speaks_as_program(tokens),
+            is_outside: tokens.iter().any(|token| token.is(Class::Outside)),
+        }
+    }
+
+    /// Whether who gives no answer does not play at all.
+    pub fn is_outside(self) -> bool {
+        self.is_program || self.is_outside
+    }
+
+    /// Where a program says in a sentence what it does not do.
+    pub fn denial(self, sentence: &[Token<'_>]) -> Option<usize> {
+        let mut denials = sentence.iter();
+        denials
+            .rposition(|token| token.is(Class::Denying))
+            .filter(|_| self.is_program)
+    }
+}
+
+/// Whether a sentence says that the speaker does not play, rather than what he plays: "I'm
+/// sorry, but I can't", "I decline to answer", "on behalf of users".
+pub fn begs_off(sentence: &[Token<'_>]) -> bool {
+    let pardon = sentence.iter().position(|token| token.is(Class::Pardon));
+    let cannot = |token: &Token<'_>| token.is_word("can't|cannot|unable|able|won't");
+    let declines = sentence.windows(3).any(|words| {
+        words[0].is(Class::Refraining) && words[1].is_word("to") && words[2].is(Class::Responding)
+    });
+    let serves = sentence.windows(3).any(|words| {
+        let is_behalf = words[0].is_word("behalf") && words[1].is_word("of");
+        is_behalf && words[2].is_word("users|others|people|humans|anyone")
+    });
+    declines || serves || pardon.is_some_and(|pardon| sentence[pardon..].iter().any(cannot))
+}
+
+/// Whether a question is about something else than the answer: "What have I got?"
+pub fn asks_another(question: Parts<'_, '_>) -> bool {
+    let asks = |token: &Token<'_>| token.is_word("what|how|what's|who|which");
+    let is_answer = |token: &Token<'_>| token.is_any(&[Class::Noun, Class::Verb, Class::WeakVerb]);
+    let is_about = |token: &Token<'_>| {
+        token.is_any(&[
+            Class::Owning,
+            Class::MoneyHad,
+            Class::Property,
+            Class::Others,
+            Class::Counted,
+        ])
+    };
+    let mut all = question.tokens.iter();
+    question.of_numbers()
+        && all.clone().any(asks)
+        && all.clone().any(is_about)
+        && !all.any(is_answer)
+}
+
+/// Where the clause begins that follows a place.
+pub fn clause_behind(tokens: &[Token<'_>], at: usize) -> usize {
+    let comma = tokens[at..]
+        .iter()
+        .position(|token| token.is_any_mark(",;:") || token.is_word("but"));
+    comma.map_or(tokens.len(), |comma| at + comma + 1)
+}
+
+/// Whether the speaker says that it is a program.
+fn speaks_as_program(tokens: &[Token<'_>]) -> bool {
+    let is_model = |pair: &[Token<'_>]| {
+        let kind = pair[0].is_word("language|ai|artificial|computer|virtual|text-based")
+            && pair[1].is_word("model|models|assistant|program|system|intelligence");
+        kind || pair[0].is_word("an") && pair[1].is_word("ai")
+    };
+    tokens.windows(2).any(is_model)
+}
