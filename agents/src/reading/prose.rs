@@ -158,7 +158,7 @@ fn stated(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> Stated {
     match verdict::of(heard.claims, heard.ends) {
         Stated::None => {
             let ends = heard.ends;
-            heard.open.retain(|named| ends.may_hold(named.sentence));
+            heard.open.retain(|named| ends.may_name(named.sentence));
             lone(&heard.open)
         }
         stated => stated,

@@ -149,6 +149,10 @@ impl<'a, 'b> Beside<'a, 'b> {
         self.before(by).is_some_and(|token| token.is_word(words))
     }
 
+    fn before_is_mark(&self, by: usize, mark: char) -> bool {
+        self.before(by).is_some_and(|token| token.is_mark(mark))
+    }
+
     fn behind_is(&self, by: usize, words: &str) -> bool {
         self.behind(by).is_some_and(|token| token.is_word(words))
     }
@@ -199,6 +203,15 @@ impl<'a, 'b> Beside<'a, 'b> {
             return true;
         }
         let is_money = self.sort() == Some(Sort::Money);
+        // "__/20".
+        let is_scale =
+            self.before_is_mark(1, '/') && self.before(2).is_none_or(|token| !token.is_term());
+        let is_sure = self.sort() == Some(Sort::Percent)
+            && (0..2)
+                .any(|by| self.behind_is(by, "sure|certain|confident|chance|likely|probability"));
+        if is_scale || is_sure {
+            return true;
+        }
         let is_tied = self.has_before(1, Class::Tied) && !self.has_before(1, Class::Noun);
         is_tied && !is_money || self.before_is(1, "from|by")
     }

@@ -13,29 +13,68 @@ use super::verdict::{Claim, Firmness, Stated};
 
 /// What a sentence shows to be the answer, if it closes a reply.
 pub fn of_sentence(parts: Parts<'_, '_>) -> Option<Claim> {
-    let until = parts.unresolved();
-    let is_live = |mention: &&Mention| mention.why_not.is_none() && mention.start < until;
+    let is_before = |mention: &&Mention| parts.is_free(mention.start);
+    let is_live = |mention: &&Mention| mention.why_not.is_none() && is_before(mention);
     let only = match parts.mentions {
-        [only] if only.start < until && may_be_used(only) && is_done(parts, only) => Some(only),
+        [only] if is_before(&only) && may_be_used(only) && is_done(parts, only) => Some(only),
         _ => None,
     };
-    let last = parts.mentions.iter().rfind(is_live).or(only)?;
     if parts.any_of(0, parts.tokens.len(), &[Class::ToCome, Class::Future]) {
         return None;
     }
-    if is_offered_beside(parts, last) {
+    let ended = || {
+        parts
+            .mentions
+            .last()
+            .filter(is_before)
+            .filter(|last| is_last(parts, last))
+    };
+    let last = parts
+        .mentions
+        .iter()
+        .rfind(is_live)
+        .or(only)
+        .or_else(ended)?;
+    let is_denied = !parts.of_numbers() && parts.is_denied();
+    if is_offered_beside(parts, last) || is_denied && !is_alone(parts, last) {
         return None;
     }
-    let is_shown = is_done(parts, last) || is_result(parts, last) || is_alone(parts, last);
-    is_shown.then(|| {
-        let mut claim = Claim::new(
-            Stated::One(last.action.clone()),
-            Firmness::Shown,
-            last.start,
-        );
-        claim.concludes = (0..last.start).any(|at| parts.is(at, Class::Concluding));
-        claim
-    })
+    let is_shown = is_named(parts, last)
+        || is_done(parts, last)
+        || is_result(parts, last)
+        || is_alone(parts, last);
+    let firmness = match is_shown {
+        true => Firmness::Shown,
+        false if is_last(parts, last) => Firmness::Ended,
+        false => return None,
+    };
+    let mut claim = Claim::new(Stated::One(last.action.clone()), firmness, last.start);
+    let own = [Class::Speaker, Class::Itself, Class::So, Class::Concluding];
+    claim.is_own = parts.any_of(0, last.start, &own);
+    claim.concludes = (0..last.start).any(|at| parts.is(at, Class::Concluding));
+    Some(claim)
+}
+
+/// Whether an answer is the last word of a sentence that does not tell of somebody else.
+fn is_last(parts: Parts<'_, '_>, mention: &Mention) -> bool {
+    let ends = parts.tokens[mention.end..]
+        .iter()
+        .all(|token| token.kind != Kind::Word && token.number().is_none());
+    let is_told = mention.start > 0 && {
+        let verb = &parts.tokens[mention.start - 1];
+        verb.is(Class::Verb) && verb.text.ends_with('s')
+    };
+    let is_own = match mention.why_not {
+        None => true,
+        // "Cindy bids 104": who is told to bid may be the speaker.
+        Some(WhyNot::Theirs) => is_told && !parts.any(0, mention.start, Class::Speaker),
+        Some(_) => false,
+    };
+    let idle = [Class::Supposing, Class::If, Class::Past, Class::Denying];
+    let is_rival = |other: &Mention| other.why_not.is_none() && other.action != mention.action;
+    let is_weighed = !parts.of_numbers() && parts.mentions.iter().any(is_rival);
+    let ends = ends || !parts.of_numbers();
+    !is_weighed && ends && is_own && !parts.any_of(0, mention.start, &idle)
 }
 
 /// Whether another answer is offered before this one: "30, maybe 31".
@@ -61,6 +100,37 @@ fn may_be_used(mention: &Mention) -> bool {
         mention.why_not,
         Some(WhyNot::Had | WhyNot::Supposed | WhyNot::Theirs)
     )
+}
+
+/// Whether the only amount behind a word for answers is of the speaker's: "a bid of 40 is
+/// certain to win".
+fn is_named(parts: Parts<'_, '_>, mention: &Mention) -> bool {
+    let is_strong = |at: &usize| {
+        let is_answer = parts.is(*at, Class::Verb) || parts.is(*at, Class::Noun);
+        is_answer && !parts.word(*at, "bids|contributions|guesses|offers|answers|choices")
+    };
+    let Some(name) = (0..mention.start)
+        .find(is_strong)
+        .filter(|_| parts.of_numbers())
+    else {
+        return false;
+    };
+    let is_rival = |other: &Mention| {
+        other.why_not.is_none() && other.start > name && other.action != mention.action
+    };
+    let idle = [
+        Class::Past,
+        Class::If,
+        Class::Denying,
+        Class::OfOthers,
+        Class::Bound,
+        Class::Stative,
+    ];
+    let is_idle = |at: usize| {
+        let is_other = naming::is_another(parts.tokens, at, parts.ask.seat);
+        parts.tokens[at].is_any(&idle) && !parts.is(at, Class::My) || is_other
+    };
+    !parts.mentions.iter().any(is_rival) && !(0..mention.start).any(is_idle)
 }
 
 /// Whether the speaker does something with an amount, rather than to have, know or expect it.
@@ -95,8 +165,11 @@ fn is_done(parts: Parts<'_, '_>, mention: &Mention) -> bool {
         let token = &parts.tokens[at];
         let is_other = naming::is_another(parts.tokens, at, parts.ask.seat);
         let is_time = token.is_word("last|previous|prior|past|earlier|current");
-        let is_past = token.is(Class::Past) && !is_time || token.text.ends_with("ed");
-        token.is_any(&idle) || is_other || is_past && !is_story
+        let is_subject = |at: usize| parts.is(at, Class::Speaker) && !parts.word(at, "i'm|im");
+        let acted = token.text.ends_with("ed") && at > 0 && is_subject(at - 1);
+        let is_past = token.is(Class::Past) && !is_time || acted;
+        let is_idle = token.is_any(&idle) && !token.is_word("can|may");
+        is_idle || is_other || is_past && !is_story
     };
     !(from..mention.start).any(is_idle)
 }

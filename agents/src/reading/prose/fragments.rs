@@ -34,6 +34,10 @@ pub fn of_sentence(parts: Parts<'_, '_>, naming: Option<Naming>) -> Vec<Claim> {
         let claim = bare(parts, start, firmness_of(own))?;
         // An aside among other amounts is none: "..., 40, ...".
         let concludes = !parts.mark(start - 1, ",");
+        let mut claim = claim;
+        if !concludes && claim.firmness == Firmness::Bare {
+            claim.firmness = Firmness::Shown;
+        }
         let is_alone = parts.mentions.iter().all(|other| {
             let comes_before = other.start < claim.at && (concludes || other.why_not.is_some());
             other.start == claim.at || own.is_some() || comes_before
@@ -125,7 +129,8 @@ fn bare(parts: Parts<'_, '_>, from: usize, firmness: Firmness) -> Option<Claim> 
             let one = || claim(Stated::One(refusal.clone()), at);
             return ends_well(parts, end).then(one);
         }
-        if !is_harmless(&parts.tokens[at]) {
+        let is_with = from > 0 && parts.word(at, "with");
+        if is_with || !is_harmless(&parts.tokens[at]) {
             return None;
         }
     }

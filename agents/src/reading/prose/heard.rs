@@ -8,6 +8,7 @@ use super::closing;
 use super::corrections;
 use super::fragments;
 use super::layout::{self, Sentence};
+use super::lexicon::Class;
 use super::mentions::{self, Mention};
 use super::naming::Naming;
 use super::parts::Parts;
@@ -15,7 +16,7 @@ use super::predicates;
 use super::references::References;
 use super::stance::{self, Stance};
 use super::statements::{self, Statements};
-use super::tokens::Token;
+use super::tokens::{Kind, Token};
 use super::verdict::{Claim, Ends, Firmness, Stated};
 use super::vocabulary::Vocabulary;
 
@@ -63,6 +64,7 @@ impl<'a, 'b> Heard<'a, 'b> {
                 closing: 0,
                 sentences: sentences.len(),
                 is_cut: layout::is_cut(tokens),
+                is_declined: false,
             },
             stance: Stance::of(tokens),
             denied: Vec::new(),
@@ -98,10 +100,7 @@ impl<'a, 'b> Heard<'a, 'b> {
         if !found.is_empty() {
             self.ends.opening = self.ends.opening.min(number);
         }
-        let may_answer = |mention: &Mention| {
-            !matches!(mention.why_not, Some(WhyNot::OtherSort | WhyNot::Supposed))
-        };
-        if found.iter().any(may_answer) {
+        if found.iter().any(may_close) && !own[0].is_mark('(') {
             self.ends.closing = number;
         }
         let asks_another = sentence.is_question && stance::asks_another(parts);
@@ -111,24 +110,41 @@ impl<'a, 'b> Heard<'a, 'b> {
             return;
         }
         let denial = self.stance.denial(own);
+        self.ends.is_declined |= denial.is_some();
         let mut said = self.said(parts, sentence.naming);
         // A program says what it cannot do, and then what it does.
         let from = denial.map_or(0, |denial| stance::clause_behind(own, denial));
         said.claims.retain(|claim| {
             claim.at >= from && !(answers_another && claim.firmness == Firmness::Bare)
         });
-        let until = match answers_another || denial.is_some() {
-            true => 0,
-            false => parts.unresolved(),
-        };
-        self.keep_open(parts, number, sentence.range.start, until);
+        let is_silent = answers_another || denial.is_some();
+        if !is_silent {
+            self.keep_open(parts, number, sentence.range.start);
+        }
         self.denied.extend(said.denied);
+        for refused in parts
+            .mentions
+            .iter()
+            .filter(|mention| is_refused(parts, mention))
+        {
+            let before = |claim: &Claim| claim.stated != Stated::One(refused.action.clone());
+            self.claims.retain(before);
+        }
         if self.stance.is_outside() {
             said.claims.retain(|claim| !claim.is_refusal);
         }
         for claim in said.claims {
             let is_cell = sentence.is_cell;
-            self.keep(Claim { is_cell, ..claim }, number, sentence.range.start);
+            let names_own = names_own(parts);
+            self.keep(
+                Claim {
+                    is_cell,
+                    names_own,
+                    ..claim
+                },
+                number,
+                sentence.range.start,
+            );
         }
     }
 
@@ -180,18 +196,24 @@ impl<'a, 'b> Heard<'a, 'b> {
         for claim in &mut said.claims {
             if statements::hangs(parts, claim.at, condition) {
                 claim.stated = Stated::Several;
+                claim.hangs = claim.firmness == Firmness::Intended;
             }
         }
         said
     }
 
-    /// Keeps what a sentence names before a place, if it is not called something else.
-    fn keep_open(&mut self, parts: Parts<'_, '_>, number: usize, start: usize, until: usize) {
+    /// Keeps what a sentence names, if it is not called something else.
+    fn keep_open(&mut self, parts: Parts<'_, '_>, number: usize, start: usize) {
+        let condition = parts.condition().unwrap_or(parts.tokens.len());
+        let is_denied = !parts.of_numbers() && parts.is_denied();
+        let all = parts.tokens.len();
+        let is_later =
+            parts.any_of(0, all, &[Class::ToCome, Class::Future]) && !parts.any(0, all, Class::Now);
         let stands = |mention: &&Mention| {
-            let is_before = mention.start < until;
+            let is_free = parts.is_free(mention.start) && !is_later && !is_denied;
             mention.why_not.is_none()
-                && is_before
-                && !statements::hangs(parts, mention.start, until)
+                && is_free
+                && !statements::hangs(parts, mention.start, condition)
         };
         for mention in parts.mentions.iter().filter(stands) {
             let mut mention = mention.clone();
@@ -206,9 +228,37 @@ impl<'a, 'b> Heard<'a, 'b> {
         claim.at += start;
         claim.sentence = number;
         let between = &self.tokens[self.behind.min(claim.at)..claim.at];
-        claim.corrects = corrections::takes_back(between);
+        claim.corrects = match claim.firmness {
+            Firmness::Ended => corrections::begins(self.tokens, start) > 0,
+            _ => corrections::takes_back(between),
+        };
         claim.is_quoted = self.tokens[claim.at].is_quoted;
         self.behind = claim.at;
         self.claims.push(claim);
     }
+}
+
+/// Whether a reply may close with this.
+fn may_close(mention: &Mention) -> bool {
+    let is_other = matches!(mention.why_not, Some(WhyNot::OtherSort | WhyNot::Supposed));
+    !is_other
+}
+
+/// Whether an amount is named in place of another that is not meant: "94, not 49".
+fn is_refused(parts: Parts<'_, '_>, mention: &Mention) -> bool {
+    let at = mention.start;
+    let is_not = at > 1 && parts.word(at - 1, "not") && parts.mark(at - 2, ",(-");
+    let ends = parts
+        .tokens
+        .get(mention.end)
+        .is_none_or(|token| token.kind != Kind::Word);
+    parts.of_numbers() && is_not && ends
+}
+
+/// Whether a sentence calls something the speaker's answer: "my bid".
+fn names_own(parts: Parts<'_, '_>) -> bool {
+    (0..parts.tokens.len()).any(|at| {
+        let is_answer = (at + 1..at + 4).any(|at| parts.is(at, Class::Noun));
+        parts.word(at, "my") && is_answer
+    })
 }

@@ -205,7 +205,10 @@ impl Layout<'_, '_> {
                 Kind::Mark(mark) => "()-'/{\"<".contains(mark),
                 _ => false,
             });
+        let is_condition = |token: &Token<'_>| token.is(Class::If) || token.is_word("case|event");
+        let supposes = name.len() > 1 && tokens[name.clone()].iter().any(is_condition);
         let speaks = tokens[name.clone()].iter().any(|token| token.is_word("i")) && name.len() > 1;
+        let is_name = is_name && !supposes;
         if !is_name || speaks {
             return None;
         }

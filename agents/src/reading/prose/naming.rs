@@ -51,8 +51,12 @@ impl Naming {
     pub fn of(name: &[Token<'_>], seat: usize) -> Self {
         let has = |class: Class| name.iter().any(|token| token.is(class));
         let has_word = |words: &str| name.iter().any(|token| token.is_word(words));
+        let is_to_me = (1..name.len())
+            .any(|at| name[at].is_word("me|myself") && name[at - 1].is(Class::Preposition));
         let is_own = has(Class::My)
-            || has_word("me|myself|i|self")
+            || is_to_me
+            || name.first().is_some_and(|first| first.is_word("me|myself"))
+            || has_word("i|self")
             || (0..name.len()).any(|at| is_seat(name, at, seat))
             || name
                 .iter()
@@ -67,9 +71,11 @@ impl Naming {
         if has(Class::Earlier) && !is_this {
             return Self::Past;
         }
-        let is_option = name.first().is_some_and(|first| {
-            first.is_word("option|scenario|alternative|case|candidate|variant")
-        });
+        let are_options = has_word("options|alternatives|scenarios|candidates|choices");
+        let is_option = are_options
+            || name.first().is_some_and(|first| {
+                first.is_word("option|scenario|alternative|case|candidate|variant")
+            });
         if is_option {
             return Self::Something;
         }

@@ -66,6 +66,12 @@ impl<'a, 'b> Parts<'a, 'b> {
         )
     }
 
+    /// Whether anything in the sentence is denied.
+    pub fn is_denied(&self) -> bool {
+        let denies = |token: &Token<'_>| token.is(Class::Denying) && !token.is_word("against");
+        self.tokens.iter().any(denies)
+    }
+
     /// The place at which a condition begins.
     pub fn condition(&self) -> Option<usize> {
         (0..self.tokens.len()).find(|at| self.is_condition(*at))
@@ -85,7 +91,9 @@ impl<'a, 'b> Parts<'a, 'b> {
         let is_if = self.is(at, Class::If) && !self.is_idle(at);
         let is_proviso = self.word(at, "long as")
             || self.word(at, "condition that")
-            || self.word(at, "in case")
+            || self.word(at, "in case|event|events")
+            || self.word(at, "in the event")
+            || self.word(at, "in all other")
             || self.word(at, "depends|depending")
             || self.word(at, "only when|once")
             || self.word(at, "soon as")
@@ -102,23 +110,19 @@ impl<'a, 'b> Parts<'a, 'b> {
         let is_fate = self.word(at + 1, "i|it|that|this") && self.word(at + 2, FATE);
         let knows = self.word(at + 1, "i") && self.word(at + 2, KNOWN) || is_fate;
         let is_polite = self.word(at, "if you|that|i'm")
+            || self.word(at, "if it comes to")
             || self.word(at + 1, "possible|necessary|needed|any|anything")
-            || self.word(at + 1, "it helps|comes|matters|must");
+            || self.word(at + 1, "it helps|matters|must");
         let is_either_way = self.word(at, "whether")
             && (at..self.tokens.len().min(at + 12)).any(|at| self.word(at, "or"));
         let is_even = at > 0 && self.word(at - 1, "even|as|than");
         is_even || is_either_way || knows || is_polite
     }
 
-    /// Where a condition begins whose main clause is no answer either.
-    pub fn unresolved(&self) -> usize {
-        let end = self.tokens.len();
-        let condition = self.condition().unwrap_or(end);
-        if self.has_turned(condition, end) {
-            end
-        } else {
-            condition
-        }
+    /// Whether no condition holds for what stands at a place.
+    pub fn is_free(&self, at: usize) -> bool {
+        let condition = self.condition();
+        condition.is_none_or(|condition| at < condition || self.has_turned(condition, at))
     }
 
     /// Whether a condition is over, and what follows is the speaker's own again: "If most go

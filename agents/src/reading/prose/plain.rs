@@ -65,6 +65,12 @@ impl Plain {
                 rest = behind;
                 continue;
             }
+            if let Some(behind) = behind_blank(rest) {
+                plain.text.push(' ');
+                rest = behind;
+                is_inside_word = false;
+                continue;
+            }
             if let Some((label, behind)) = tag(rest) {
                 plain.text.push('\n');
                 plain.text.push_str(&label);
@@ -117,6 +123,20 @@ fn behind_struck(text: &str) -> Option<&str> {
         .take(LONGEST)
         .find(|(at, _)| inside[*at..].starts_with("~~"));
     end.map(|(at, _)| &inside[at + 2..])
+}
+
+/// What stands behind a blank that was to be filled in: `<amount or "withdraw">`.
+fn behind_blank(text: &str) -> Option<&str> {
+    /// More letters than stand in any blank; bounds the search for its end.
+    const LONGEST: usize = 60;
+    let inside = text.strip_prefix('<')?;
+    let mut letters = inside.char_indices().take(LONGEST);
+    let (end, _) = letters.find(|(_, letter)| *letter == '>')?;
+    let words = &inside[..end];
+    let is_word = |letter: char| letter.is_alphanumeric() || " ,.'\"_-".contains(letter);
+    let is_blank =
+        words.starts_with(char::is_alphabetic) && words.contains(' ') && words.chars().all(is_word);
+    is_blank.then(|| &inside[end + 1..])
 }
 
 /// A tag at the start of a text as a label, or as nothing where it closes, and what stands

@@ -22,7 +22,7 @@ pub fn of_sentence(parts: Parts<'_, '_>) -> Vec<Claim> {
 }
 
 fn claim(parts: Parts<'_, '_>, mention: &Mention) -> Option<Claim> {
-    let firmness = said_of(parts, mention.end)?;
+    let firmness = said_of(parts, mention)?;
     // What somebody has, or thought of, may still be said to be the answer.
     let is_said = firmness == Firmness::Committed
         && matches!(mention.why_not, Some(WhyNot::Had | WhyNot::Supposed));
@@ -50,17 +50,22 @@ pub fn refers_back(parts: Parts<'_, '_>) -> bool {
         .tokens
         .first()
         .is_some_and(|first| first.is_word("that's|that|this|it's|so|and|i|i'll|let's"));
-    let states = behind_copula(parts, 0)
+    let lead = (0..2)
+        .find(|at| !parts.word(*at, "so|and|then"))
+        .unwrap_or(2);
+    let states = behind_copula(parts, lead)
         .is_some_and(|from| is_answer(parts, from) || is_what_i_do(parts, from));
     let tries = |at: usize| parts.is(at, Class::Verb) || parts.word(at, "try|make|take|have|play");
-    let acts = (0..3).any(|at| tries(at) && parts.word(at + 1, "that|it|this"));
+    let takes = (0..4).any(|at| parts.word(at, "go|going with it|that|this"));
+    let acts = takes || (0..3).any(|at| tries(at) && parts.word(at + 1, "that|it|this"));
     begins
         && (states || acts && parts.any(0, 2, Class::Speaker))
         && !parts.any(0, parts.tokens.len(), Class::Denying)
 }
 
 /// What stands behind an answer says of it.
-fn said_of(parts: Parts<'_, '_>, end: usize) -> Option<Firmness> {
+fn said_of(parts: Parts<'_, '_>, mention: &Mention) -> Option<Firmness> {
+    let (mention_start, end) = (mention.start, mention.end);
     let word = |at: usize, words: &str| parts.word(at, words);
     let is_between = |at: &usize| parts.mark(*at, ",-)(") || parts.is(*at, Class::Between);
     let at = (end..end + 4).find(|at| !is_between(at)).unwrap_or(end + 4);
@@ -95,7 +100,9 @@ fn said_of(parts: Parts<'_, '_>, end: usize) -> Option<Firmness> {
     let (submits, refers) = (submits && !is_other, refers && !is_other);
     let is_mine = word(at, "from") && word(at + 1, "me")
         || word(at, "from") && word(at + 1, "my") && word(at + 2, "side|end|part");
-    if submits || refers || is_mine || goes(parts, at) {
+    // "A return of 3 for the group", but "my budget of 300 goes into this".
+    let is_of = mention_start > 0 && word(mention_start - 1, "of") && !word(at, "go|goes|going");
+    if submits || refers || is_mine || !is_of && goes(parts, at) {
         return Some(Firmness::Committed);
     }
     // "So 13 stands."
@@ -108,11 +115,12 @@ fn said_of(parts: Parts<'_, '_>, end: usize) -> Option<Firmness> {
         .iter()
         .any(|token| token.is_word("say|says|claim|claims|argue|argued|argues"));
     let is_poor = (at + 1..at + 4).any(|at| parts.is(at, Class::Denying) || word(at, "too"));
-    let is_one = |other: &Mention| parts.mention_at(at).is_some() || other.end == end;
-    let is_weighed = |other: &Mention| other.why_not.is_none() && !is_one(other);
-    let rivals = !parts.of_numbers() && parts.mentions.iter().any(is_weighed);
+    // "Cheap is fair, costly is tempting", "I don't think going is a good idea".
+    let is_rival = |other: &Mention| other.why_not.is_none() && other.action != mention.action;
+    let is_weighed = parts.mentions.iter().any(is_rival) || parts.any(0, end, Class::Denying);
+    let is_open = !parts.of_numbers() && is_weighed;
     let is_enough =
-        !rivals && word(at, modals) && (at + 1..at + 4).any(|at| parts.is(at, Class::Enough));
+        !is_open && word(at, modals) && (at + 1..at + 4).any(|at| parts.is(at, Class::Enough));
     if is_enough && !is_poor && !is_hearsay {
         return Some(Firmness::Intended);
     }
@@ -202,8 +210,12 @@ fn resumed(parts: Parts<'_, '_>) -> Option<Claim> {
         .iter()
         .take_while(|mention| mention.end <= at);
     let last = before
-        .filter(|mention| !matches!(mention.why_not, Some(WhyNot::OtherSort | WhyNot::Theirs)))
+        .filter(|mention| !matches!(mention.why_not, Some(WhyNot::OtherSort)))
         .last()?;
+    if parts.any_of(last.end, at, &[Class::Leaving, Class::Refraining]) {
+        let refusal = parts.vocabulary.refusal.clone()?;
+        return Some(Claim::new(Stated::One(refusal), Firmness::Committed, at));
+    }
     let is_choice = parts.tokens[last.end..at]
         .iter()
         .any(|token| token.is_word("or"));

@@ -81,8 +81,11 @@ impl<'a> References<'a> {
         let chooses = own
             .iter()
             .any(|token| token.is(Class::Speaker) || token.is_word("it|decision|choice|best"));
+        let is_whole = own
+            .iter()
+            .all(|token| token.kind != Kind::Word || token.is_word(NAMES) || token.text == name);
         let claim = || Claim::new(Stated::One(action), Firmness::Committed, at);
-        chooses.then(claim)
+        (chooses || is_whole).then(claim)
     }
 }
 
@@ -91,11 +94,14 @@ impl References<'_> {
     pub fn other(&self, ask: &Ask, sentence: &[Token<'_>]) -> Option<Claim> {
         let at = (1..sentence.len()).find(|at| {
             let ends = sentence.get(at + 1).is_none_or(|next| {
-                next.kind != Kind::Word || next.is(Class::Noun) || next.is_word("one|dish|option")
+                !(next.kind == Kind::Word || next.number().is_some())
+                    || next.is(Class::Noun)
+                    || next.is_word("one|dish|option")
             });
             sentence[at - 1].is_word("the") && sentence[*at].is_word("other") && ends
         })?;
-        let speaks = sentence[..at].iter().any(|token| token.is(Class::Speaker));
+        let is_later = sentence.iter().any(|token| token.is(Class::ToCome));
+        let speaks = !is_later && sentence[..at].iter().any(|token| token.is(Class::Speaker));
         let action = other_option(ask, self.last.as_ref().filter(|_| speaks)?)?;
         Some(Claim::new(Stated::One(action), Firmness::Committed, at))
     }
@@ -106,8 +112,11 @@ impl References<'_> {
             .iter()
             .any(|token| token.is(Class::Speaker) || token.is(Class::My));
         let closes = matches!(sentence, [.., it, is] if it.is_word("it") && is.is_word("is"));
-        let speaks = speaks || closes;
-        let chooses = closes || sentence.iter().any(|token| token.is_word(CHOOSING));
+        let takes = sentence
+            .first()
+            .is_some_and(|first| first.is_word("going|taking|choosing"));
+        let speaks = speaks || closes || takes;
+        let chooses = closes || takes || sentence.iter().any(|token| token.is_word(CHOOSING));
         let at = (1..sentence.len()).find(|at| {
             let ends = sentence.get(at + 1).is_none_or(|next| {
                 next.kind != Kind::Word || next.is_word("one|option|seems|is|it")

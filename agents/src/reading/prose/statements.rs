@@ -90,7 +90,14 @@ fn refused_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
         .rposition(|token| token.is_any_mark(",;:("));
     let clause = clause.map_or(0, |clause| clause + 1);
     let and = (clause..at).rfind(|at| parts.word(*at, "and|but"));
-    let is_later = parts.any(and.unwrap_or(clause), at, Class::ToCome);
+    let is_later =
+        parts.any(and.unwrap_or(clause), at, Class::ToCome) || parts.any(at, at + 3, Class::ToCome);
+    // "At 2,900 I'm out".
+    let is_bound = |mention: &Mention| {
+        let within = (clause..at).contains(&mention.start) && mention.start > 0;
+        within && parts.word(mention.start - 1, "at|above|beyond|over|past")
+    };
+    let is_later = is_later || parts.mentions.iter().any(is_bound);
     // "12 stay in my pocket" says nothing of the rest.
     let is_counted = parts.mentions.iter().any(|mention| mention.end == at);
     let is_phrase = !is_counted && parts.vocabulary.refused_at(parts.tokens, at).is_some();
@@ -157,6 +164,7 @@ fn is_of_another_day(parts: Parts<'_, '_>, at: usize, end: usize, firmness: Firm
     let is_past = past.is_some_and(|past| !parts.any(past, at, Class::Now));
     parts.any(0, end + 3, Class::ToCome)
         || parts.any(end, end + 3, Class::Past)
+        || parts.any(end, end + 3, Class::PastOutcome)
         || can_be_past && is_past
 }
 
@@ -289,7 +297,11 @@ fn is_mine(parts: Parts<'_, '_>, from: usize, to: usize) -> bool {
         let named = parts.tokens.iter().any(|token| token.is(Class::Itself));
         first.is_word("my|all") || named && first.is_word("his|her|their")
     };
-    let begins = way.first().is_some_and(is_own);
+    let is_rest = way.first().is_some_and(|first| first.is_word("the"))
+        && way
+            .get(1)
+            .is_some_and(|second| second.is_word("remaining|whole|entire|full"));
+    let begins = way.first().is_some_and(is_own) || is_rest;
     begins && way.iter().all(is_plain)
 }
 

@@ -17,6 +17,8 @@ pub enum Stated {
 /// How firmly something is said to be the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Firmness {
+    /// It is the last word of a sentence.
+    Ended,
     /// The speaker is shown to do something with it: "I keep to my 40".
     Shown,
     /// It is named: "a bid of 40".
@@ -52,6 +54,12 @@ pub struct Claim {
     pub is_refusal: bool,
     /// Whether it stands in a table.
     pub is_cell: bool,
+    /// Whether its sentence is the speaker's own or concludes.
+    pub is_own: bool,
+    /// Whether its sentence calls something the speaker's answer: "my bid".
+    pub names_own: bool,
+    /// Whether it hangs on a condition.
+    pub hangs: bool,
     /// Whether it is an order, which may stand in a list of what could be done.
     pub is_order: bool,
     /// Whether somebody is quoted.
@@ -72,6 +80,9 @@ impl Claim {
             corrects: false,
             is_refusal: false,
             is_cell: false,
+            is_own: false,
+            names_own: false,
+            hangs: false,
             is_order: false,
             is_quoted: false,
             is_labelled: false,
@@ -121,6 +132,8 @@ pub struct Ends {
     pub sentences: usize,
     /// Whether it breaks off.
     pub is_cut: bool,
+    /// Whether a program says in it that it does not play.
+    pub is_declined: bool,
 }
 
 impl Ends {
@@ -131,6 +144,12 @@ impl Ends {
     pub fn may_hold(self, sentence: usize) -> bool {
         let is_end = sentence == self.opening || sentence == self.closing;
         !self.is_cut && (is_end || self.sentences <= Self::FEW)
+    }
+
+    /// Whether a reply may say its answer in a sentence by naming nothing else.
+    pub fn may_name(self, sentence: usize) -> bool {
+        let is_last = sentence == self.closing && sentence + 1 == self.sentences;
+        !self.is_cut && !self.is_declined && (is_last || self.sentences < Self::FEW)
     }
 }
 
@@ -190,7 +209,7 @@ fn drop_settled(claims: &mut Vec<Claim>) {
     let mut at = 0;
     claims.retain(|claim| {
         at += 1;
-        claim.stated != Stated::Several || settled.is_none_or(|settled| at > settled)
+        claim.hangs || claim.stated != Stated::Several || settled.is_none_or(|settled| at > settled)
     });
 }
 
@@ -225,9 +244,16 @@ fn resolved(claims: &[Claim], ends: Ends) -> Stated {
         return Stated::None;
     };
     let opens = first.sentence == ends.opening;
+    let is_rival = |claim: &Claim| {
+        let differs = claim.stated != last.stated && claim.sentence != last.sentence;
+        differs && claim.stated != Stated::Several && claim.names_own
+    };
+    if claims.iter().any(is_rival) && (opens || claims[0].sentence == ends.opening) {
+        return Stated::Several;
+    }
     let is_closer = |claim: &&Claim| {
         let closes = claim.sentence == ends.closing && claim.at > last.at;
-        closes && claim.firmness != Firmness::Named && claim.stated != last.stated
+        closes && claim.firmness >= Firmness::Intended && claim.stated != last.stated
     };
     let closer = claims.iter().rfind(is_closer).filter(|_| !opens);
     if let Some(closer) = closer {
@@ -247,7 +273,16 @@ fn implied(claims: &[Claim], ends: Ends) -> Stated {
     if ends.is_cut {
         return Stated::None;
     }
-    let closing = claims.iter().filter(|claim| claim.sentence == ends.closing);
+    if claims.iter().any(|claim| claim.hangs) {
+        return Stated::Several;
+    }
+    let is_closing = |claim: &&Claim| {
+        let is_last = claim.sentence + 1 == ends.sentences && claim.sentence > 0;
+        let ends_well = claim.is_own || ends.sentences > Ends::FEW;
+        let counts = claim.firmness > Firmness::Ended || is_last && ends_well;
+        claim.sentence == ends.closing && counts
+    };
+    let closing = claims.iter().filter(is_closing);
     let closing: Vec<Claim> = closing.cloned().collect();
     let is_bare = |claim: &&Claim| claim.firmness == Firmness::Bare;
     let bare: Vec<Claim> = claims.iter().filter(is_bare).cloned().collect();
@@ -258,9 +293,18 @@ fn implied(claims: &[Claim], ends: Ends) -> Stated {
         return Stated::Several;
     }
     if let Some(last) = closing.last() {
-        return agreed(&closing).unwrap_or_else(|| last.stated.clone());
+        let firmest = closing.iter().map(|claim| claim.firmness).max();
+        let firm = closing
+            .iter()
+            .rfind(|claim| Some(claim.firmness) == firmest);
+        return firm.unwrap_or(last).stated.clone();
     }
-    let counts = |claim: &&Claim| claim.firmness > Firmness::Shown && ends.may_hold(claim.sentence);
+    let counts = |claim: &&Claim| {
+        let is_short = ends.sentences <= Ends::FEW;
+        let opens = claim.sentence == ends.opening && is_short;
+        let is_step = claim.firmness == Firmness::Bare && !opens;
+        !is_step && claim.firmness > Firmness::Shown && ends.may_hold(claim.sentence)
+    };
     let rest: Vec<Claim> = claims.iter().filter(counts).cloned().collect();
     let firmest = rest.iter().map(|claim| claim.firmness).max();
     let rest: Vec<Claim> = rest

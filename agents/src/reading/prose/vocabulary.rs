@@ -58,7 +58,7 @@ const WEAK_VERBS: &str = "choose chose choosing chosen pick picks picking picked
     paying order orders ordering vote have allocate devote pitch commit committing \
     increase increasing lower lowering reduce reducing enjoy eat get report tender limit match \
     risk part goin wager gamble plunk drop fork send sending prefer favor favour like spare afford \
-    chuck toss bet write type";
+    chuck toss bet write type start starting begin beginning";
 
 /// What an answer of any kind is called.
 const NOUNS: &str = "answer choice decision response selection pick action verdict vote submission \

@@ -251,7 +251,12 @@ fn of_none(parts: Parts<'_, '_>, back: usize, at: usize) -> Option<Firmness> {
 pub fn is_order(parts: Parts<'_, '_>, at: usize) -> bool {
     let token = &parts.tokens[at];
     let is_verb = token.is(Class::Verb) || token.is(Class::WeakVerb);
-    let is_form = token.text.ends_with("ing") || token.is_word("bids|offers|throwin");
+    // Behind an article or a preposition stands a noun: "in the limit".
+    let is_noun =
+        at > 0 && (parts.word(at - 1, "a|an|the") || parts.is(at - 1, Class::Preposition));
+    let is_form = is_noun
+        || token.text.ends_with("ing")
+        || token.is_word("bids|offers|throwin|like|prefer|want|start|begin");
     let clause = parts.tokens[..at]
         .iter()
         .rposition(|token| token.is_any_mark(",:;-"));

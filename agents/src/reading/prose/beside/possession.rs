@@ -50,7 +50,19 @@ impl Beside<'_, '_> {
                 self.has_behind(by, Class::Bound) || self.has_behind(by, Class::OfOthers)
             })
             && (3..5).any(|by| self.has_behind(by, Class::Noun));
-        owns || is_told || self.is_explained() || is_subject || is_kept || is_had || self.is_kept()
+        // "The 40 that I have".
+        let that = usize::from(self.behind_is(0, "that|which"));
+        let is_owned = !self.before_is(1, "with")
+            && self.has_behind(that, Class::Speaker)
+            && (self.has_behind(that + 1, Class::Owning) || self.behind_is(that, "i've"))
+            && !self.has_behind(that + 1, Class::WeakVerb);
+        owns || is_told
+            || is_owned
+            || self.is_explained()
+            || is_subject
+            || is_kept
+            || is_had
+            || self.is_kept()
     }
 
     /// "Cindy (100)", "my health (3)": parentheses explain what stands before them.
