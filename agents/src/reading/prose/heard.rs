@@ -135,7 +135,7 @@ impl<'a, 'b> Heard<'a, 'b> {
         }
         for claim in said.claims {
             let is_cell = sentence.is_cell;
-            let names_own = names_own(parts);
+            let names_own = names_own(parts, &claim.stated);
             self.keep(
                 Claim {
                     is_cell,
@@ -255,10 +255,13 @@ fn is_refused(parts: Parts<'_, '_>, mention: &Mention) -> bool {
     parts.of_numbers() && is_not && ends
 }
 
-/// Whether a sentence calls something the speaker's answer: "my bid".
-fn names_own(parts: Parts<'_, '_>) -> bool {
-    (0..parts.tokens.len()).any(|at| {
-        let is_answer = (at + 1..at + 4).any(|at| parts.is(at, Class::Noun));
-        parts.word(at, "my") && is_answer
-    })
+/// Whether a sentence calls something the speaker's answer of today: "my bid of 40".
+fn names_own(parts: Parts<'_, '_>, stated: &Stated) -> bool {
+    let is_noun = |at: &usize| parts.word(at - 1, "my") && parts.is(*at, Class::Noun);
+    let Some(noun) = (1..parts.tokens.len()).find(is_noun) else {
+        return false;
+    };
+    let mut named = (noun + 1..noun + 4).filter_map(|at| parts.mention_at(at));
+    let is_past = parts.any(0, parts.tokens.len(), Class::Past);
+    !is_past && named.any(|mention| Stated::One(mention.action.clone()) == *stated)
 }
