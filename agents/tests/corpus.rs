@@ -284,8 +284,8 @@ fn replies_that_were_kept_back_are_read_no_worse_than_they_were() {
     // All, right and wrong when they were last counted; the aim is that of the corpus.
     let counted = [
         ("first.tsv", 672, 622, 8),
-        ("second.tsv", 672, 616, 10),
-        ("third.tsv", 500, 435, 12),
+        ("second.tsv", 672, 616, 9),
+        ("third.tsv", 500, 437, 12),
     ];
     let read = counted.map(|(name, ..)| figures(&file("held_back", name), Shown::Figures));
     for ((name, all, right, wrong), figures) in counted.into_iter().zip(read) {
@@ -301,8 +301,8 @@ fn replies_as_models_write_them_are_read_no_worse_than_they_were() {
     // corpus.
     let figures = figures(&file("corpus", "natural.tsv"), Shown::Figures);
     assert_eq!(figures.all(), 1_500);
-    assert!(figures.right >= 1_373, "{} right", figures.right);
-    assert!(figures.wrong <= 17, "{} wrong", figures.wrong);
+    assert!(figures.right >= 1_380, "{} right", figures.right);
+    assert!(figures.wrong <= 16, "{} wrong", figures.wrong);
 }
 
 #[test]

@@ -182,7 +182,16 @@ impl<'a, 'b> Beside<'a, 'b> {
     /// The tokens before it in its clause, the nearest first.
     fn clause(&self) -> impl Iterator<Item = (usize, &'b Token<'a>)> {
         let tokens = self.tokens;
-        let before = (0..self.start)
+        // A colon ends a clause if another one begins behind it: "he bids 60: it's 61".
+        let acts = [Class::Be, Class::Verb, Class::WeakVerb];
+        let colon = tokens[..self.start]
+            .iter()
+            .rposition(|token| token.is_mark(':'));
+        let colon = colon.filter(|colon| {
+            let behind = &tokens[colon + 1..self.start];
+            behind.iter().any(|token| token.is_any(&acts))
+        });
+        let before = (colon.map_or(0, |colon| colon + 1)..self.start)
             .rev()
             .take(CLAUSE)
             .map(move |at| (at, &tokens[at]));
@@ -295,7 +304,8 @@ impl<'a, 'b> Beside<'a, 'b> {
             token.is(Class::Supposing) || token.is_word("would|i'd|willing|ready|prepared|happy")
         };
         let rises = is(0, "to") && is(1, "up|down") && self.before(left + 2).is_some_and(moves);
-        if rises && !self.clause().any(|(_, token)| bounds(token)) {
+        let lowers = is(1, "down");
+        if rises && (lowers || !self.clause().any(|(_, token)| bounds(token))) {
             return false;
         }
         has(0, Class::Comparing) && !is_given
@@ -435,6 +445,8 @@ impl<'a, 'b> Beside<'a, 'b> {
         let Some(next) = rest.iter().find(|token| !token.is(Class::Adverb)) else {
             return false;
         };
+        // "Those 14", "another cheap one", "each day" name no people.
+        let is_determiner = token.is_word("those|another|each|both|most|other|any");
         // "The other 17" are what is left.
         if token.is_word("other|rest|others") && next.number().is_some() {
             return false;
@@ -454,6 +466,9 @@ impl<'a, 'b> Beside<'a, 'b> {
         ];
         let is_verb = next.is_any(&verbs);
         let ends = |ending: &&str| next.text.ends_with(*ending) && next.kind == Kind::Word;
+        if is_determiner {
+            return is_verb;
+        }
         token.text.ends_with("'s")
             || token.text.ends_with('\'')
             || at + 1 == self.start

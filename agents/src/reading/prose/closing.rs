@@ -13,46 +13,39 @@ use super::verdict::{Claim, Firmness, Stated};
 
 /// What a sentence shows to be the answer, if it closes a reply.
 pub fn of_sentence(parts: Parts<'_, '_>) -> Option<Claim> {
-    let is_before = |mention: &&Mention| parts.is_free(mention.start);
-    let is_live = |mention: &&Mention| mention.why_not.is_none() && is_before(mention);
-    let only = match parts.mentions {
-        [only] if is_before(&only) && may_be_used(only) && is_done(parts, only) => Some(only),
-        _ => None,
-    };
     if parts.any_of(0, parts.tokens.len(), &[Class::ToCome, Class::Future]) {
         return None;
     }
-    let ended = || {
-        parts
-            .mentions
-            .last()
-            .filter(is_before)
-            .filter(|last| is_last(parts, last))
-    };
-    let last = parts
-        .mentions
-        .iter()
-        .rfind(is_live)
-        .or(only)
-        .or_else(ended)?;
+    let last = candidate(parts)?;
     let is_denied = !parts.of_numbers() && parts.is_denied();
     if is_offered_beside(parts, last) || is_denied && !is_alone(parts, last) {
         return None;
     }
-    let is_shown = is_named(parts, last)
-        || is_done(parts, last)
-        || is_result(parts, last)
-        || is_alone(parts, last);
-    let firmness = match is_shown {
+    let tests = [is_named, is_done, is_result, is_alone];
+    let firmness = match tests.iter().any(|shows| shows(parts, last)) {
         true => Firmness::Shown,
         false if is_last(parts, last) => Firmness::Ended,
         false => return None,
     };
     let mut claim = Claim::new(Stated::One(last.action.clone()), firmness, last.start);
     let own = [Class::Speaker, Class::Itself, Class::So, Class::Concluding];
-    claim.is_own = parts.any_of(0, last.start, &own);
-    claim.concludes = (0..last.start).any(|at| parts.is(at, Class::Concluding));
+    claim.is_own = parts.any_of(0, last.start, &own) || is_told(parts, last);
+    claim.concludes = parts.any(0, last.start, Class::Concluding);
     Some(claim)
+}
+
+/// The last mention that may be meant; else the only one, if the speaker uses it; else the
+/// last word.
+fn candidate<'b>(parts: Parts<'_, 'b>) -> Option<&'b Mention> {
+    let is_free = |mention: &&Mention| parts.is_free(mention.start);
+    let is_live = |mention: &&Mention| mention.why_not.is_none() && is_free(mention);
+    if let Some(live) = parts.mentions.iter().rfind(is_live) {
+        return Some(live);
+    }
+    let last = parts.mentions.last().filter(is_free)?;
+    let is_used = || is_done(parts, last) || is_named(parts, last);
+    let is_only = parts.mentions.len() == 1 && may_be_used(last);
+    (is_only && is_used() || is_last(parts, last)).then_some(last)
 }
 
 /// Whether an answer is the last word of a sentence that does not tell of somebody else.
@@ -60,14 +53,9 @@ fn is_last(parts: Parts<'_, '_>, mention: &Mention) -> bool {
     let ends = parts.tokens[mention.end..]
         .iter()
         .all(|token| token.kind != Kind::Word && token.number().is_none());
-    let is_told = mention.start > 0 && {
-        let verb = &parts.tokens[mention.start - 1];
-        verb.is(Class::Verb) && verb.text.ends_with('s')
-    };
     let is_own = match mention.why_not {
         None => true,
-        // "Cindy bids 104": who is told to bid may be the speaker.
-        Some(WhyNot::Theirs) => is_told && !parts.any(0, mention.start, Class::Speaker),
+        Some(WhyNot::Theirs) => is_told(parts, mention),
         Some(_) => false,
     };
     let idle = [Class::Supposing, Class::If, Class::Past, Class::Denying];
@@ -75,6 +63,15 @@ fn is_last(parts: Parts<'_, '_>, mention: &Mention) -> bool {
     let is_weighed = !parts.of_numbers() && parts.mentions.iter().any(is_rival);
     let ends = ends || !parts.of_numbers();
     !is_weighed && ends && is_own && !parts.any_of(0, mention.start, &idle)
+}
+
+/// Whether somebody is told to answer, who may be the speaker: "Cindy bids 104".
+fn is_told(parts: Parts<'_, '_>, mention: &Mention) -> bool {
+    let verb = (0..mention.start)
+        .rev()
+        .find(|at| !parts.is(*at, Class::Approx));
+    let is_third = |at: usize| parts.is(at, Class::Verb) && parts.tokens[at].text.ends_with('s');
+    verb.is_some_and(is_third) && !parts.any(0, mention.start, Class::Speaker)
 }
 
 /// Whether another answer is offered before this one: "30, maybe 31".
@@ -163,7 +160,8 @@ fn is_done(parts: Parts<'_, '_>, mention: &Mention) -> bool {
     let is_story = parts.is(from, Class::Itself);
     let is_idle = |at: usize| {
         let token = &parts.tokens[at];
-        let is_other = naming::is_another(parts.tokens, at, parts.ask.seat);
+        let is_hers = is_story && token.is_word("his|her|their");
+        let is_other = !is_hers && naming::is_another(parts.tokens, at, parts.ask.seat);
         let is_time = token.is_word("last|previous|prior|past|earlier|current");
         let is_subject = |at: usize| parts.is(at, Class::Speaker) && !parts.word(at, "i'm|im");
         let acted = token.text.ends_with("ed") && at > 0 && is_subject(at - 1);

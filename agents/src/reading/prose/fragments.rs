@@ -15,7 +15,9 @@ use super::verdict::{Claim, Firmness, Stated};
 /// Claims that a sentence makes by being hardly more than an answer.
 pub fn of_sentence(parts: Parts<'_, '_>, naming: Option<Naming>) -> Vec<Claim> {
     let firmness = firmness_of(naming);
-    if let Some(claim) = bare(parts, 0, firmness) {
+    if let Some(mut claim) = bare(parts, 0, firmness) {
+        let is_only = |only: &Mention| only.end == parts.tokens.len();
+        claim.is_whole = naming.is_none() && matches!(parts.mentions, [only] if is_only(only));
         return vec![claim];
     }
     if firmness > Firmness::Bare

@@ -122,29 +122,30 @@ impl<'a, 'b> Heard<'a, 'b> {
             self.keep_open(parts, number, sentence.range.start);
         }
         self.denied.extend(said.denied);
-        for refused in parts
-            .mentions
-            .iter()
-            .filter(|mention| is_refused(parts, mention))
-        {
-            let before = |claim: &Claim| claim.stated != Stated::One(refused.action.clone());
-            self.claims.retain(before);
-        }
+        self.drop_refused(parts);
         if self.stance.is_outside() {
             said.claims.retain(|claim| !claim.is_refusal);
         }
-        for claim in said.claims {
-            let is_cell = sentence.is_cell;
-            let names_own = names_own(parts, &claim.stated);
-            self.keep(
-                Claim {
-                    is_cell,
-                    names_own,
-                    ..claim
-                },
-                number,
-                sentence.range.start,
-            );
+        for mut claim in said.claims {
+            claim.is_cell = sentence.is_cell;
+            claim.names_own = names_own(parts, &claim.stated);
+            self.keep(claim, number, sentence.range.start);
+        }
+    }
+
+    /// Drops what was claimed last if a sentence says that something else is meant.
+    fn drop_refused(&mut self, parts: Parts<'_, '_>) {
+        let mut refused = parts
+            .mentions
+            .iter()
+            .filter(|mention| is_refused(parts, mention));
+        let Some(refused) = refused.next() else {
+            return;
+        };
+        self.denied.push(refused.action.clone());
+        let stated = Stated::One(refused.action.clone());
+        while self.claims.last().is_some_and(|last| last.stated == stated) {
+            self.claims.pop();
         }
     }
 
@@ -154,25 +155,14 @@ impl<'a, 'b> Heard<'a, 'b> {
         let offset = sentence.range.start - place.start;
         let shifted = mentions::shifted(found, offset);
         self.references.learn(self.tokens, &place, &shifted);
-        let own = &self.tokens[sentence.range.clone()];
-        let chosen = match found.is_empty() {
-            true => {
-                let chosen = self.references.chosen(self.tokens, &sentence.range);
-                let other = || {
-                    let other = self.references.other(self.ask, own);
-                    other.map(|claim| Claim {
-                        at: claim.at + sentence.range.start,
-                        ..claim
-                    })
-                };
-                chosen.or_else(other)
-            }
-            false => None,
-        };
-        self.claims.extend(chosen.map(|claim| Claim {
-            sentence: number,
-            ..claim
-        }));
+        if found.is_empty() {
+            let range = &sentence.range;
+            let chosen = self.references.chosen(self.ask, self.tokens, range);
+            self.claims.extend(chosen.map(|claim| Claim {
+                sentence: number,
+                ..claim
+            }));
+        }
     }
 
     /// What a sentence of the speaker's own says.
@@ -240,8 +230,7 @@ impl<'a, 'b> Heard<'a, 'b> {
 
 /// Whether a reply may close with this.
 fn may_close(mention: &Mention) -> bool {
-    let is_other = matches!(mention.why_not, Some(WhyNot::OtherSort | WhyNot::Supposed));
-    !is_other
+    !matches!(mention.why_not, Some(WhyNot::OtherSort | WhyNot::Supposed))
 }
 
 /// Whether an amount is named in place of another that is not meant: "94, not 49".
@@ -261,7 +250,13 @@ fn names_own(parts: Parts<'_, '_>, stated: &Stated) -> bool {
     let Some(noun) = (1..parts.tokens.len()).find(is_noun) else {
         return false;
     };
-    let mut named = (noun + 1..noun + 4).filter_map(|at| parts.mention_at(at));
+    let beside = (noun + 1..noun + 4).filter_map(|at| parts.mention_at(at));
     let is_past = parts.any(0, parts.tokens.len(), Class::Past);
+    // "My contribution for this round will therefore be 5".
+    let linked = parts.mentions.iter().filter(|mention| {
+        let is_link = |at: usize| parts.word(at, "is|be|=|:");
+        mention.start > noun + 1 && (is_link(mention.start - 1) || is_link(mention.start - 2))
+    });
+    let mut named = beside.chain(linked);
     !is_past && named.any(|mention| Stated::One(mention.action.clone()) == *stated)
 }

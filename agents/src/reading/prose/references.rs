@@ -37,8 +37,12 @@ pub struct References<'a> {
 impl<'a> References<'a> {
     /// Learns what options a sentence names, with what it says of them.
     pub fn learn(&mut self, tokens: &[Token<'a>], sentence: &Range<usize>, mentions: &[Mention]) {
-        let is_weighed =
-            |mention: &&Mention| matches!(mention.why_not, None | Some(WhyNot::Supposed));
+        let is_weighed = |mention: &&Mention| {
+            matches!(
+                mention.why_not,
+                None | Some(WhyNot::Supposed | WhyNot::Range)
+            )
+        };
         self.last = mentions
             .last()
             .map(|last| last.action.clone())
@@ -64,15 +68,24 @@ impl<'a> References<'a> {
     }
 
     /// The option that a sentence without any answer of its own chooses.
-    pub fn chosen(&self, tokens: &[Token<'a>], sentence: &Range<usize>) -> Option<Claim> {
+    pub fn chosen(
+        &self,
+        ask: &Ask,
+        tokens: &[Token<'a>],
+        sentence: &Range<usize>,
+    ) -> Option<Claim> {
         let own = &tokens[sentence.clone()];
         let denies = own.iter().any(|token| token.is(Class::Denying));
         let mut found = names(tokens, sentence.clone());
         let Some((at, name)) = found.next() else {
-            return self.counted(own).filter(|_| !denies).map(|mut claim| {
-                claim.at += sentence.start;
-                claim
-            });
+            return self
+                .counted(own)
+                .or_else(|| self.other(ask, own))
+                .filter(|_| !denies)
+                .map(|mut claim| {
+                    claim.at += sentence.start;
+                    claim
+                });
         };
         if denies || found.any(|(_, other)| other != name) {
             return None;
@@ -91,7 +104,7 @@ impl<'a> References<'a> {
 
 impl References<'_> {
     /// What the speaker takes who takes "the other one" of two options.
-    pub fn other(&self, ask: &Ask, sentence: &[Token<'_>]) -> Option<Claim> {
+    fn other(&self, ask: &Ask, sentence: &[Token<'_>]) -> Option<Claim> {
         let at = (1..sentence.len()).find(|at| {
             let ends = sentence.get(at + 1).is_none_or(|next| {
                 !(next.kind == Kind::Word || next.number().is_some())

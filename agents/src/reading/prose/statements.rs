@@ -165,6 +165,7 @@ fn is_of_another_day(parts: Parts<'_, '_>, at: usize, end: usize, firmness: Firm
     parts.any(0, end + 3, Class::ToCome)
         || parts.any(end, end + 3, Class::Past)
         || parts.any(end, end + 3, Class::PastOutcome)
+        || (end..end + 5).any(|at| is_earlier(parts, at))
         || can_be_past && is_past
 }
 

@@ -234,3 +234,174 @@ fn who_does_not_bid_leaves_where_that_is_an_answer() {
     assert_eq!(read(&with_pass, "I withdraw."), Ok(Action::Pass));
     assert_eq!(read(&with_pass, "I will not bid today."), Ok(Action::Pass));
 }
+
+fn contribution(text: &str) -> Result<Action, Foul> {
+    let form = Form::integer(0, 20);
+    let (kind, role) = ("contribution".into(), AskRole::Contribution);
+    read(
+        &Ask {
+            kind,
+            role,
+            form,
+            ..ask()
+        },
+        text,
+    )
+}
+
+fn guess(text: &str) -> Result<Action, Foul> {
+    let form = Form::Number {
+        min: 0.0,
+        max: 100.0,
+    };
+    let (kind, role) = ("guess".into(), AskRole::Choice);
+    read(
+        &Ask {
+            kind,
+            role,
+            form,
+            ..ask()
+        },
+        text,
+    )
+}
+
+fn dish(text: &str) -> Result<Action, Foul> {
+    let form = Form::one_of(&["cheap", "costly"]);
+    let (kind, role) = ("dish".into(), AskRole::Choice);
+    read(
+        &Ask {
+            kind,
+            role,
+            form,
+            ..ask()
+        },
+        text,
+    )
+}
+
+#[test]
+fn the_close_of_a_reply_counts_and_the_steps_before_it_do_not() {
+    for (text, expected) in [
+        (
+            "Three days of 60 make 180. Eric has 75. Half of that is 38. So I settle on 44.",
+            44,
+        ),
+        (
+            "I bid 50 in the first round. The pot went to Bob. Now I bid 62.",
+            62,
+        ),
+        (
+            "Supply is 20. Cindy drank. I'm moving up a little, with 47.",
+            47,
+        ),
+        (
+            "The best price was 60. Bob is ill. That makes it 61 for me.",
+            61,
+        ),
+        (
+            "Alex is poor and Bob is rich. I need water. All in all: 83.",
+            83,
+        ),
+        ("Nobody else is thirsty. A bid of 25 is certain to win.", 25),
+    ] {
+        assert_eq!(bid(text).ok(), Some(Action::Integer(expected)), "{text}");
+    }
+    assert_eq!(
+        contribution("The others gave 3 and 5. I'm staying at the lower end with 4.").ok(),
+        Some(Action::Integer(4))
+    );
+    assert_eq!(
+        dish("We agreed on modesty. It worked for a while. The costly dish it shall be.").ok(),
+        Some(Action::Choice("costly".into()))
+    );
+}
+
+#[test]
+fn an_opening_and_a_close_that_differ_are_no_answer() {
+    for text in [
+        "I will bid 40 today. The supply is low. So my bid is 60.",
+        "40. It is a dry day and Bob is strong. I will bid 60.",
+        "I'm bidding 30. Details: my bid of 50 is half of what I own.",
+    ] {
+        assert!(bid(text).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_reply_that_breaks_off_says_only_what_it_declares() {
+    let cut = "Bob bid 60. Eric bid 75. The price went up by 15. So 80 seems to be what I";
+    assert!(bid(cut).is_err());
+    let declared = "I will bid 80. Bob bid 60. Eric bid 75. The reason for this is that the";
+    assert_eq!(bid(declared).ok(), Some(Action::Integer(80)));
+}
+
+#[test]
+fn what_is_taken_back_or_not_meant_counts_no_more() {
+    for (text, expected) in [
+        ("I bid 54. Typo: I meant 45.", 45),
+        ("My bid will be 49. Sorry, it should be 94, not 49.", 94),
+    ] {
+        assert_eq!(bid(text).ok(), Some(Action::Integer(expected)), "{text}");
+    }
+}
+
+#[test]
+fn a_story_tells_of_its_hero() {
+    for (text, expected) in [
+        (
+            "Cindy looks at the well. She has 120 left. She decides on a bid of 58.",
+            58,
+        ),
+        (
+            "Alex frowned. Bob had bid 70. He took his time and chose 71.",
+            71,
+        ),
+    ] {
+        assert_eq!(bid(text).ok(), Some(Action::Integer(expected)), "{text}");
+    }
+}
+
+#[test]
+fn who_speaks_of_the_game_as_a_story_does_not_bid_nothing() {
+    assert!(bid("I'd rather not bid in this scenario. It is against my principles.").is_err());
+    assert_eq!(
+        bid("I'd rather not bid today.").ok(),
+        Some(Action::Integer(0))
+    );
+}
+
+#[test]
+fn the_words_of_a_reply_count_more_than_its_tables() {
+    let text = "| Player | Last bid |\n|---|---|\n| Me | 40 |\n| Bob | 44 |\n\nNow I bid 45.";
+    assert_eq!(bid(text).ok(), Some(Action::Integer(45)));
+}
+
+#[test]
+fn a_number_of_the_whole_scale_is_the_answer_and_a_blank_is_none() {
+    assert_eq!(guess("My guess: 24/100").ok(), Some(Action::Number(24.0)));
+    assert!(contribution("My contribution: __/20").is_err());
+    assert!(bid("Bid: <amount or nothing>").is_err());
+}
+
+#[test]
+fn what_is_refused_of_two_options_leaves_the_other() {
+    for (text, expected) in [
+        ("Decision: not the costly one.", "cheap"),
+        ("My friends order cheap. I take the other one.", "costly"),
+    ] {
+        let expected = Action::Choice(expected.into());
+        assert_eq!(dish(text).ok(), Some(expected), "{text}");
+    }
+    assert!(dish("Cheap is fair, costly is tempting.").is_err());
+}
+
+#[test]
+fn alternatives_that_were_weighed_are_chosen_by_their_place() {
+    for (text, expected) in [
+        ("It is between 45 and 52. I take the lower one.", 45),
+        ("I can see 65 and I can see 72. The latter it is.", 72),
+    ] {
+        assert_eq!(bid(text).ok(), Some(Action::Integer(expected)), "{text}");
+    }
+}

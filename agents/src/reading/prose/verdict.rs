@@ -60,6 +60,8 @@ pub struct Claim {
     pub names_own: bool,
     /// Whether it hangs on a condition.
     pub hangs: bool,
+    /// Whether it is the whole of its sentence.
+    pub is_whole: bool,
     /// Whether it is an order, which may stand in a list of what could be done.
     pub is_order: bool,
     /// Whether somebody is quoted.
@@ -83,6 +85,7 @@ impl Claim {
             is_own: false,
             names_own: false,
             hangs: false,
+            is_whole: false,
             is_order: false,
             is_quoted: false,
             is_labelled: false,
@@ -140,10 +143,15 @@ impl Ends {
     /// In a few sentences nobody takes steps.
     const FEW: usize = 3;
 
+    /// Whether it has only a few sentences.
+    fn is_short(self) -> bool {
+        self.sentences <= Self::FEW
+    }
+
     /// Whether a reply may say its answer in a sentence without declaring it.
     pub fn may_hold(self, sentence: usize) -> bool {
         let is_end = sentence == self.opening || sentence == self.closing;
-        !self.is_cut && (is_end || self.sentences <= Self::FEW)
+        !self.is_cut && (is_end || self.is_short())
     }
 
     /// Whether a reply may say its answer in a sentence by naming nothing else.
@@ -163,8 +171,7 @@ pub fn of(mut claims: Vec<Claim>, ends: Ends) -> Stated {
     if is_told_otherwise(&claims) || is_retold(&claims) {
         return Stated::Several;
     }
-    let firmest = claims.iter().map(|claim| claim.firmness).max();
-    if firmest == Some(Firmness::Final) {
+    if claims.iter().any(|claim| claim.firmness == Firmness::Final) {
         claims.retain(|claim| claim.firmness == Firmness::Final);
         return agreed(&claims).unwrap_or(Stated::Several);
     }
@@ -244,11 +251,8 @@ fn resolved(claims: &[Claim], ends: Ends) -> Stated {
         return Stated::None;
     };
     let opens = first.sentence == ends.opening;
-    let is_rival = |claim: &Claim| {
-        let differs = claim.stated != last.stated && claim.sentence != last.sentence;
-        differs && claim.stated != Stated::Several && claim.names_own
-    };
-    if claims.iter().any(is_rival) && (opens || claims[0].sentence == ends.opening) {
+    let is_early = opens || claims[0].sentence == ends.opening;
+    if is_early && claims.iter().any(|claim| contradicts(claim, last)) {
         return Stated::Several;
     }
     let is_closer = |claim: &&Claim| {
@@ -267,6 +271,14 @@ fn resolved(claims: &[Claim], ends: Ends) -> Stated {
     }
 }
 
+/// Whether a claim calls something else the answer than what was declared last, in another
+/// sentence: "40. ... So I bid 60."
+fn contradicts(claim: &Claim, last: &Claim) -> bool {
+    let differs = claim.stated != last.stated && claim.stated != Stated::Several;
+    let is_answer = claim.is_whole && last.stated != Stated::One(Action::Pass);
+    differs && claim.sentence != last.sentence && (claim.names_own || is_answer)
+}
+
 /// What claims come to of which none is a declaration: the one that closes the reply. What
 /// stands between the opening and the close of a longer reply is a step on the way.
 fn implied(claims: &[Claim], ends: Ends) -> Stated {
@@ -276,45 +288,66 @@ fn implied(claims: &[Claim], ends: Ends) -> Stated {
     if claims.iter().any(|claim| claim.hangs) {
         return Stated::Several;
     }
-    let is_closing = |claim: &&Claim| {
-        let is_last = claim.sentence + 1 == ends.sentences && claim.sentence > 0;
-        let ends_well = claim.is_own || ends.sentences > Ends::FEW;
-        let counts = claim.firmness > Firmness::Ended || is_last && ends_well;
-        claim.sentence == ends.closing && counts
-    };
-    let closing = claims.iter().filter(is_closing);
-    let closing: Vec<Claim> = closing.cloned().collect();
-    let is_bare = |claim: &&Claim| claim.firmness == Firmness::Bare;
-    let bare: Vec<Claim> = claims.iter().filter(is_bare).cloned().collect();
-    let is_list = closing
+    let closing: Vec<Claim> = claims
         .iter()
-        .all(|claim| claim.firmness == Firmness::Bare && !claim.concludes);
-    if ends.sentences <= Ends::FEW && is_list && !closing.is_empty() && agreed(&bare).is_none() {
-        return Stated::Several;
-    }
-    if let Some(last) = closing.last() {
-        let firmest = closing.iter().map(|claim| claim.firmness).max();
-        let firm = closing
-            .iter()
-            .rfind(|claim| Some(claim.firmness) == firmest);
-        return firm.unwrap_or(last).stated.clone();
-    }
-    let counts = |claim: &&Claim| {
-        let is_short = ends.sentences <= Ends::FEW;
-        let opens = claim.sentence == ends.opening && is_short;
-        let is_step = claim.firmness == Firmness::Bare && !opens;
-        !is_step && claim.firmness > Firmness::Shown && ends.may_hold(claim.sentence)
-    };
-    let rest: Vec<Claim> = claims.iter().filter(counts).cloned().collect();
-    let firmest = rest.iter().map(|claim| claim.firmness).max();
-    let rest: Vec<Claim> = rest
-        .into_iter()
-        .filter(|claim| Some(claim.firmness) == firmest)
+        .filter(|claim| closes(claim, ends))
+        .cloned()
         .collect();
-    if rest.is_empty() {
-        return Stated::None;
+    if !closing.is_empty() {
+        let is_list = ends.is_short() && closing.iter().all(is_item) && !are_one(claims);
+        return match is_list {
+            true => Stated::Several,
+            false => firmest(&closing)
+                .pop()
+                .map_or(Stated::None, |last| last.stated),
+        };
     }
+    let rest: Vec<Claim> = claims
+        .iter()
+        .filter(|claim| may_count(claim, ends))
+        .cloned()
+        .collect();
+    let rest = firmest(&rest);
     let last = rest.iter().rev().find(|claim| claim.concludes);
     let last = last.map_or(Stated::Several, |last| last.stated.clone());
-    agreed(&rest).unwrap_or(last)
+    match rest.is_empty() {
+        true => Stated::None,
+        false => agreed(&rest).unwrap_or(last),
+    }
+}
+
+/// Whether a claim closes the reply. The mere last word of a sentence does so only in the
+/// last sentence of all.
+fn closes(claim: &Claim, ends: Ends) -> bool {
+    let is_last = claim.sentence + 1 == ends.sentences && claim.sentence > 0;
+    let ends_well = is_last && (claim.is_own || !ends.is_short());
+    claim.sentence == ends.closing && (claim.firmness > Firmness::Ended || ends_well)
+}
+
+/// Whether a claim that neither declares nor closes anything may still be the answer.
+fn may_count(claim: &Claim, ends: Ends) -> bool {
+    let opens = claim.sentence == ends.opening && ends.is_short();
+    let is_step = claim.firmness == Firmness::Bare && !opens;
+    !is_step && claim.firmness > Firmness::Shown && ends.may_hold(claim.sentence)
+}
+
+/// Whether a claim may be one of a list: "Maybe 30. Maybe 45."
+fn is_item(claim: &Claim) -> bool {
+    claim.firmness == Firmness::Bare && !claim.concludes
+}
+
+/// Whether all answers that stand by themselves are the same.
+fn are_one(claims: &[Claim]) -> bool {
+    let bare = claims
+        .iter()
+        .filter(|claim| claim.firmness == Firmness::Bare);
+    let bare: Vec<Claim> = bare.cloned().collect();
+    agreed(&bare).is_some()
+}
+
+/// The firmest of some claims, in order.
+fn firmest(claims: &[Claim]) -> Vec<Claim> {
+    let most = claims.iter().map(|claim| claim.firmness).max();
+    let firm = claims.iter().filter(|claim| Some(claim.firmness) == most);
+    firm.cloned().collect()
 }
