@@ -129,11 +129,10 @@ impl<'a, 'b> Beside<'a, 'b> {
         let is_colon = self.before(left).is_some_and(|token| token.is_mark(':'));
         let rest = self.tokens.get(self.end..).unwrap_or_default();
         let own = |token: &Token<'_>| token.is(Class::Speaker) || token.is(Class::My);
-        let speaks = || {
-            self.tokens[..self.start.saturating_sub(left)]
-                .iter()
-                .any(own)
-        };
+        // "A bit more than Bob's 60: 62".
+        let is_step = |token: &Token<'_>| own(token) || token.is(Class::Added);
+        let lead = &self.tokens[..self.start.saturating_sub(left)];
+        let speaks = || lead.iter().any(is_step);
         is_colon && rest.iter().all(|token| token.kind != Kind::Word) && speaks()
     }
 

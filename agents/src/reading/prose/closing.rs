@@ -18,7 +18,8 @@ pub fn of_sentence(parts: Parts<'_, '_>) -> Option<Claim> {
     }
     let last = candidate(parts)?;
     let is_denied = !parts.of_numbers() && parts.is_denied();
-    if is_offered_beside(parts, last) || is_denied && !is_alone(parts, last) {
+    let is_open = parts.is_torn(last) || is_offered_beside(parts, last);
+    if is_open || is_denied && !is_alone(parts, last) {
         return None;
     }
     let tests = [is_named, is_done, is_result, is_alone];

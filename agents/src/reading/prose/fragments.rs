@@ -119,7 +119,11 @@ fn bare(parts: Parts<'_, '_>, from: usize, firmness: Firmness) -> Option<Claim> 
         }
         if let Some(mention) = parts.mention_at(at) {
             let closes = mention.manner == Manner::Alone && !is_alone(parts, mention.end);
+            let is_rival =
+                |other: &Mention| other.why_not.is_none() && other.action != mention.action;
+            let is_weighed = !parts.of_numbers() && parts.mentions.iter().any(is_rival);
             let is_clear = mention.why_not.is_none()
+                && !is_weighed
                 && ends_well(parts, mention.end)
                 && !is_one_of(parts, mention);
             let one = || claim(Stated::One(mention.action.clone()), at);

@@ -200,7 +200,8 @@ impl<'a, 'b> Heard<'a, 'b> {
         let is_later =
             parts.any_of(0, all, &[Class::ToCome, Class::Future]) && !parts.any(0, all, Class::Now);
         let stands = |mention: &&Mention| {
-            let is_free = parts.is_free(mention.start) && !is_later && !is_denied;
+            let is_torn = parts.is_torn(mention) || parts.offers_else(mention);
+            let is_free = parts.is_free(mention.start) && !is_later && !is_denied && !is_torn;
             mention.why_not.is_none()
                 && is_free
                 && !statements::hangs(parts, mention.start, condition)

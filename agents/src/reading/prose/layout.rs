@@ -208,7 +208,14 @@ impl Layout<'_, '_> {
         let is_condition = |token: &Token<'_>| token.is(Class::If) || token.is_word("case|event");
         let supposes = name.len() > 1 && tokens[name.clone()].iter().any(is_condition);
         let speaks = tokens[name.clone()].iter().any(|token| token.is_word("i")) && name.len() > 1;
-        let is_name = is_name && !supposes;
+        // "My bid is 40 for these reasons:" is a sentence.
+        let number = name.clone().find(|at| tokens[*at].number().is_some());
+        let states = number.is_some_and(|number| {
+            tokens[name.start..number]
+                .iter()
+                .any(|token| token.is(Class::Be))
+        });
+        let is_name = is_name && !supposes && !states;
         if !is_name || speaks {
             return None;
         }
@@ -260,6 +267,10 @@ impl Layout<'_, '_> {
 
     /// A sentence, with its label if it has one.
     fn piece(&mut self, range: Range<usize>, naming: Option<Naming>, is_question: bool) {
+        if self.is_item_number(&range) {
+            self.next_item += 1;
+            return;
+        }
         let label = self
             .label(&range)
             .filter(|(_, rest)| naming.is_none() && !rest.is_empty());
@@ -273,6 +284,23 @@ impl Layout<'_, '_> {
             is_question,
             is_cell: false,
         });
+    }
+
+    /// Whether a sentence is only the number of an item in a running text: "1. ... 2. ...".
+    fn is_item_number(&self, range: &Range<usize>) -> bool {
+        let token = &self.tokens[range.start];
+        let number = token.number().and_then(|numeral| numeral.whole());
+        let is_next = number == Some(self.next_item) && !token.text.starts_with('$');
+        let ends = |at: usize| {
+            self.tokens
+                .get(at)
+                .is_some_and(|end| end.kind == Kind::End('.'))
+        };
+        let goes_on = self
+            .tokens
+            .get(range.end + 1)
+            .is_some_and(|next| !next.is_end());
+        range.len() == 1 && is_next && ends(range.end) && goes_on
     }
 
     /// What a label says of what stands behind it. Who speaks of himself behind "more than

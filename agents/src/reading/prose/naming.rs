@@ -115,7 +115,10 @@ impl Naming {
         }
         let is_numbered = |token: &Token<'_>| token.number().is_some() || is_ordinal(token);
         if name.iter().any(is_numbered) && name.iter().all(is_of_date) {
-            return Self::Dated;
+            return match has(Class::Now) {
+                true => Self::Now,
+                false => Self::Dated,
+            };
         }
         if let Some(naming) = by_head(name, is_own) {
             return naming;

@@ -3,6 +3,7 @@
 
 use agon_engine::{Ask, Form};
 
+use super::beside::WhyNot;
 use super::lexicon::Class;
 use super::mentions::Mention;
 use super::tokens::{Kind, Token, stand};
@@ -64,6 +65,22 @@ impl<'a, 'b> Parts<'a, 'b> {
             self.ask.form,
             Form::Integer { .. } | Form::Amount { .. } | Form::Number { .. }
         )
+    }
+
+    /// Whether another option is thought of in the sentence: "I lean to this, but I could also".
+    pub fn is_torn(&self, mention: &Mention) -> bool {
+        let is_other = |other: &Mention| {
+            other.why_not == Some(WhyNot::Supposed) && other.action != mention.action
+        };
+        !self.of_numbers() && self.mentions.iter().any(is_other)
+    }
+
+    /// Whether something else than an amount is offered beside it: "40, or maybe nothing".
+    pub fn offers_else(&self, mention: &Mention) -> bool {
+        let end = mention.end + usize::from(self.mark(mention.end, ","));
+        let is_amount = (end + 1..end + 4).any(|at| self.mention_at(at).is_some());
+        let is_or = self.word(end, "or") && !self.word(end + 1, "so|rather|better");
+        self.of_numbers() && is_or && !is_amount
     }
 
     /// Whether anything in the sentence is denied.

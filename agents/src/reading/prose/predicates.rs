@@ -116,7 +116,7 @@ fn said_of(parts: Parts<'_, '_>, mention: &Mention) -> Option<Firmness> {
         .any(|token| token.is_word("say|says|claim|claims|argue|argued|argues"));
     let is_poor = (at + 1..at + 4).any(|at| parts.is(at, Class::Denying) || word(at, "too"));
     // "Cheap is fair, costly is tempting", "I don't think going is a good idea".
-    let is_rival = |other: &Mention| other.why_not.is_none() && other.action != mention.action;
+    let is_rival = |other: &Mention| other.action != mention.action;
     let is_weighed = parts.mentions.iter().any(is_rival) || parts.any(0, end, Class::Denying);
     let is_open = !parts.of_numbers() && is_weighed;
     let is_enough =
@@ -136,7 +136,7 @@ fn said_of(parts: Parts<'_, '_>, mention: &Mention) -> Option<Firmness> {
 
 /// The place behind words that say what something is: "is", "and that's", "will therefore be".
 fn behind_copula(parts: Parts<'_, '_>, at: usize) -> Option<usize> {
-    let short = "is|are|that's|thats|it's|makes|being|becomes";
+    let short = "is|are|be|that's|thats|it's|makes|being|becomes";
     let at = at + usize::from(parts.word(at, "that|which|this|it"));
     let verb = match () {
         () if parts.word(at, short) => at + 1,
@@ -163,7 +163,10 @@ fn is_answer(parts: Parts<'_, '_>, from: usize) -> bool {
         let is_aside = parts.any_of(from, noun, &asides);
         !is_aside && !(from..noun).any(is_strange)
     };
-    parts.word(from, "my|the|our") && noun.is_some_and(is_own)
+    // "Be me bid", as pirates say.
+    let is_mine =
+        parts.word(from, "my|the|our") || parts.word(from, "me") && noun == Some(from + 1);
+    is_mine && noun.is_some_and(is_own)
 }
 
 /// Whether "what I offer", "where I stop" stands at a place.

@@ -49,7 +49,12 @@ pub fn begs_off(sentence: &[Token<'_>]) -> bool {
         let is_behalf = words[0].is_word("behalf") && words[1].is_word("of");
         is_behalf && words[2].is_word("users|others|people|humans|anyone")
     });
-    declines || serves || pardon.is_some_and(|pardon| sentence[pardon..].iter().any(cannot))
+    let is_generic = sentence.iter().any(|token| token.is(Class::Generic))
+        && sentence.iter().any(|token| token.is(Class::Refraining));
+    declines
+        || serves
+        || is_generic
+        || pardon.is_some_and(|pardon| sentence[pardon..].iter().any(cannot))
 }
 
 /// Whether a question is about something else than the answer: "What have I got?"
@@ -87,5 +92,11 @@ fn speaks_as_program(tokens: &[Token<'_>]) -> bool {
             && pair[1].is_word("model|models|assistant|program|system|intelligence");
         kind || pair[0].is_word("an") && pair[1].is_word("ai")
     };
-    tokens.windows(2).any(is_model)
+    // "I'm only a chatbot", "as an assistant".
+    let is_machine = |at: usize| {
+        let named = tokens[at].is_word("chatbot|software|machine|program|robot|bot|assistant");
+        let lead = &tokens[at.saturating_sub(4)..at];
+        named && lead.iter().any(|token| token.is_word("i'm|am|as|being"))
+    };
+    tokens.windows(2).any(is_model) || (0..tokens.len()).any(is_machine)
 }

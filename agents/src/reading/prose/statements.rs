@@ -92,10 +92,10 @@ fn refused_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
     let and = (clause..at).rfind(|at| parts.word(*at, "and|but"));
     let is_later =
         parts.any(and.unwrap_or(clause), at, Class::ToCome) || parts.any(at, at + 3, Class::ToCome);
-    // "At 2,900 I'm out".
+    // "Above 2,900 I'm out".
     let is_bound = |mention: &Mention| {
         let within = (clause..at).contains(&mention.start) && mention.start > 0;
-        within && parts.word(mention.start - 1, "at|above|beyond|over|past")
+        within && parts.word(mention.start - 1, "above|beyond|over|past")
     };
     let is_later = is_later || parts.mentions.iter().any(is_bound);
     // "12 stay in my pocket" says nothing of the rest.

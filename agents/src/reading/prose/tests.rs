@@ -393,7 +393,12 @@ fn what_is_refused_of_two_options_leaves_the_other() {
         let expected = Action::Choice(expected.into());
         assert_eq!(dish(text).ok(), Some(expected), "{text}");
     }
-    assert!(dish("Cheap is fair, costly is tempting.").is_err());
+    for text in [
+        "Cheap is fair, costly is tempting.",
+        "I'm leaning towards costly but I could also see myself ordering cheap.",
+    ] {
+        assert!(dish(text).is_err(), "{text}");
+    }
 }
 
 #[test]
@@ -401,6 +406,19 @@ fn alternatives_that_were_weighed_are_chosen_by_their_place() {
     for (text, expected) in [
         ("It is between 45 and 52. I take the lower one.", 45),
         ("I can see 65 and I can see 72. The latter it is.", 72),
+    ] {
+        assert_eq!(bid(text).ok(), Some(Action::Integer(expected)), "{text}");
+    }
+}
+
+#[test]
+fn numbers_of_items_and_labels_that_state_are_told_apart() {
+    for (text, expected) in [
+        ("1. My health is 3. 2. My need is 10. 3. I bid 61.", 61),
+        (
+            "My bid is 88 for these reasons:\n1. I am thirsty.\n2. Water is rare.",
+            88,
+        ),
     ] {
         assert_eq!(bid(text).ok(), Some(Action::Integer(expected)), "{text}");
     }

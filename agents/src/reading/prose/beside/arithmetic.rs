@@ -64,7 +64,9 @@ impl Beside<'_, '_> {
         let is_part = |token: &Token<'_>| {
             token.number().is_some() || token.is(Class::Unit) || token.is(Class::PartHead)
         };
-        self.before(by + 1).is_some_and(is_part)
+        // "All of my 90" is the whole itself.
+        let is_all = self.before_is(by + 1, "all");
+        !is_all && self.before(by + 1).is_some_and(is_part)
     }
 
     /// "$5 per unit", "two bucks each", "9 a unit".
