@@ -54,11 +54,43 @@ def reply(payoffs: FloatArray, precision: float) -> FloatArray:
     if np.isinf(precision):
         best = best_replies(payoffs).astype(np.float64)
         return np.asarray(best / best.sum())
-    scaled = np.exp(precision * (payoffs - payoffs.max()))
-    return np.asarray(scaled / scaled.sum())
+    scaled = np.exp(precision * (payoffs - payoffs.max(axis=-1, keepdims=True)))
+    return np.asarray(scaled / scaled.sum(axis=-1, keepdims=True))
 
 
-def level_play(game: NormalForm, levels: int, precision: float = np.inf) -> list[Mixed]:
+@dataclass(frozen=True)
+class _Stack:
+    """Games of two players with as many strategies: their fits compute all of them at once.
+
+    Payoffs by game, own strategy and the other's; distributions by game and strategy.
+    """
+
+    payoffs: tuple[FloatArray, FloatArray]
+
+    def uniform(self) -> list[FloatArray]:
+        return [np.full(own.shape[:2], 1.0 / own.shape[1]) for own in self.payoffs]
+
+    def responses(self, mixed: Mixed) -> list[FloatArray]:
+        others = (mixed[1], mixed[0])
+        return [
+            (own @ other[:, :, None])[:, :, 0]
+            for own, other in zip(self.payoffs, others, strict=True)
+        ]
+
+
+def _together(
+    games: Sequence[NormalForm], precision: float | None
+) -> Sequence[NormalForm | _Stack]:
+    """All games as one stack, if they are alike; best replies look at one game at a time."""
+    alike = {game.shape for game in games}
+    if precision is not None or len(games) < 2 or len(alike) > 1 or games[0].players != 2:
+        return games
+    rows = np.array([game.payoffs[0] for game in games])
+    columns = np.array([game.payoffs[1].T for game in games])
+    return [_Stack((rows, columns))]
+
+
+def level_play(game: NormalForm | _Stack, levels: int, precision: float = np.inf) -> list[Mixed]:
     """How levels 0 to `levels` play when each believes that all others are one level below."""
     play: list[Mixed] = [game.uniform()]
     for _ in range(levels):
@@ -67,14 +99,14 @@ def level_play(game: NormalForm, levels: int, precision: float = np.inf) -> list
 
 
 def hierarchy_play(
-    game: NormalForm, tau: float, precision: float = np.inf, levels: int = _LEVELS
+    game: NormalForm | _Stack, tau: float, precision: float = np.inf, levels: int = _LEVELS
 ) -> list[Mixed]:
     """How levels 0 to `levels - 1` of the Poisson cognitive hierarchy play."""
     shares = poisson_shares(tau, levels)
     play: list[Mixed] = [game.uniform()]
     belief = [own * shares[0] for own in game.uniform()]
     for share in shares[1:]:
-        others = [own / own.sum() for own in belief]
+        others = [own / own.sum(axis=-1, keepdims=True) for own in belief]
         now = [reply(payoffs, precision) for payoffs in game.responses(others)]
         play.append(now)
         belief = [own + share * new for own, new in zip(belief, now, strict=True)]
@@ -124,9 +156,10 @@ def fit_level_mixture(
     which one game rarely allows.
     """
     games, counts, scale = _checked(data)
+    together = _together(games, None)
 
     def components(precision: float) -> FloatArray:
-        columns = [_cells(level_play(game, levels, precision)) for game in games]
+        columns = [_cells(level_play(game, levels, precision)) for game in together]
         return np.asarray(np.log(np.maximum(np.vstack(columns), _TINY)))
 
     names = [f"level {k}" for k in range(levels + 1)]
@@ -147,12 +180,13 @@ def fit_poisson_hierarchy(
     grid that a likelihood-ratio test does not refuse.
     """
     games, counts, scale = _checked(data)
+    together = _together(games, precision)
 
     def log_likelihood(tau: float, log_precision: float) -> float:
         value = float(np.exp(log_precision))
         shares = poisson_shares(tau, _LEVELS)
         kept = max(int(np.searchsorted(np.cumsum(shares), 1.0 - _RARE)) + 1, 2)
-        cells = [_cells(hierarchy_play(game, tau, value, kept)) for game in games]
+        cells = [_cells(hierarchy_play(game, tau, value, kept)) for game in together]
         logs = np.log(np.maximum(np.vstack(cells), _TINY))
         return mixture_log_likelihood(logs, counts, poisson_shares(tau, kept))
 
@@ -184,5 +218,6 @@ def _checked(data: Counts | Sequence[Counts]) -> tuple[list[NormalForm], FloatAr
 
 
 def _cells(play: Sequence[Mixed]) -> FloatArray:
-    """Probabilities of all strategies of all players (rows) by level (columns)."""
-    return np.asarray(np.array([np.concatenate(list(level)) for level in play]).T)
+    """Probabilities of all strategies of all players and games (rows) by level (columns)."""
+    levels = [np.concatenate(list(level), axis=-1).ravel() for level in play]
+    return np.asarray(np.array(levels).T)
