@@ -137,6 +137,10 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
 async fn list(mut client: ExperimentServiceClient<Transport>) -> Result<(), Failure> {
     let listed = client.list_experiments(ListExperimentsRequest {}).await;
     let listed = listed.map_err(|refusal| told(&refusal))?.into_inner();
+    if listed.experiments.is_empty() {
+        output::tell("no experiments yet; `agon run NAME --coordinator URL` hands one in");
+        return Ok(());
+    }
     let mut columns = Columns::new(["experiment", "team", "done", "sessions", "state"]);
     for experiment in listed.experiments {
         let state = state(&experiment);

@@ -138,7 +138,8 @@ impl PlotData {
         {
             "every observation by itself; those of one session depend on each other"
         } else if panels.clone().any(|panel| panel.shape.rates_players()) {
-            "ratings by what sessions paid, with their 95 % intervals (docs/statistics.md)"
+            "ratings by what sessions paid, with their 95 % intervals; those of strengths are wider \
+             than need be below 30 sessions (97 to 100 %; docs/statistics.md)"
         } else if panels.clone().any(|panel| panel.shape == Shape::Profiles) {
             "sessions above each number, the mean share over games, with its 95 % interval (t \
              corrected for skewness) from 5 sessions of each game on; players without a session of \
