@@ -28,6 +28,6 @@ names() { # service or pod
 }
 # Pods by name: clients do not accept a wildcard before a single name.
 certificate coordinator-tls serverAuth \
-    "$(names coordinator),$(names coordinator-0.coordinator),$(names coordinator-1.coordinator),DNS:localhost"
+    "$(names coordinator),$(names coordinator-0.coordinator),$(names coordinator-1.coordinator),$(names pages),DNS:localhost"
 certificate gateway-tls serverAuth "$(names gateway),DNS:localhost"
 certificate agon-client-tls clientAuth DNS:agon-client

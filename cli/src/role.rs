@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agon_outlets::InLine as _;
@@ -91,7 +91,7 @@ pub struct StoreArguments {
         long,
         env = "AGON_DATA",
         hide_env_values = true,
-        default_value = "agon-data",
+        default_value = DATA,
         value_name = "DIR"
     )]
     pub data: PathBuf,
@@ -106,6 +106,15 @@ impl StoreArguments {
         }
     }
 
+    /// The option that names it, with a space before it; nothing where it is the usual one.
+    pub fn option(&self) -> String {
+        match &self.redis {
+            Some(url) => format!(" --redis {}", shown_address(url)),
+            None if self.data == Path::new(DATA) => String::new(),
+            None => format!(" --data {}", self.data.in_line()),
+        }
+    }
+
     /// The same for a run's account.
     pub fn state(&self) -> State {
         let data = self.data.to_string_lossy().into_owned();
@@ -116,6 +125,9 @@ impl StoreArguments {
         }
     }
 }
+
+/// The usual data folder.
+const DATA: &str = "agon-data";
 
 /// Whether an option was typed: what stands in its variable may be meant for other commands.
 pub fn typed(value: Option<&impl AsRef<OsStr>>, variable: &str) -> bool {
@@ -142,7 +154,7 @@ pub struct DataArguments {
         long,
         env = "AGON_DATA",
         hide_env_values = true,
-        default_value = "agon-data",
+        default_value = DATA,
         value_name = "DIR"
     )]
     data: PathBuf,

@@ -5,11 +5,12 @@
 mod main;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use agon_outlets::line;
 
 use crate::accumulator::Accumulator;
-use crate::axes::{Axes, AxisNames, axes_without_models};
+use crate::axes::{Axes, AxisNames, axes_of, axes_without_models};
 use crate::layout::Layout;
 use crate::leaderboard::players_of;
 use crate::session::Session;
@@ -34,8 +35,8 @@ const MOST_SAMPLED: usize = sign_flip::MOST_SAMPLED;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct What {
     game: String,
-    /// Axes as JSON, those that only name models left out.
-    setting: String,
+    /// Axes as JSON: those that all sets may have in common.
+    setting: Arc<str>,
     measure: String,
 }
 
@@ -58,7 +59,8 @@ struct Sided {
 #[derive(Debug, Default)]
 pub struct Comparison {
     names: AxisNames,
-    axes: BTreeMap<String, Axes>,
+    /// By their JSON, which sets share.
+    axes: BTreeMap<Arc<str>, Axes>,
     sets: Vec<Set>,
 }
 
@@ -100,22 +102,40 @@ impl Comparison {
         SetId(self.sets.len() - 1)
     }
 
-    /// Takes in a session of a set.
+    /// Takes in a session of a set; sets may be of different models.
     pub fn add(&mut self, set: SetId, session: &Session) {
-        self.add_apart_from(None, set, session);
+        let players = players_of(&session.spec.seats);
+        self.add_as(set, session, axes_without_models(&session.spec), players);
     }
 
-    /// As [`Comparison::add`]; an axis that tells the sets apart is no part of the setting.
-    fn add_apart_from(&mut self, axis: Option<&str>, set: SetId, session: &Session) {
+    /// Takes in a session of a set that is a value of an axis; all else, models too, is the setting.
+    fn add_of_axis(&mut self, axis: &str, set: SetId, session: &Session) {
+        let mut axes = axes_of(&session.spec);
+        axes.remove(axis);
+        // Seats of equal names, whatever the axis makes of who sits there.
+        let mut names: Vec<&str> = Vec::new();
+        for seat in &session.spec.seats {
+            if !names.contains(&&*seat.name) {
+                names.push(&seat.name);
+            }
+        }
+        self.add_as(set, session, axes, names.join(" + "));
+    }
+
+    fn add_as(&mut self, set: SetId, session: &Session, axes: Axes, players: String) {
         let spec = &session.spec;
-        let mut axes = axes_without_models(spec);
-        axes.retain(|one, _| Some(&**one) != axis);
         self.names.add(spec);
-        let setting = serde_json::to_string(&axes).unwrap_or_default();
-        self.axes.entry(setting.clone()).or_insert(axes);
+        let text = serde_json::to_string(&axes).unwrap_or_default();
+        let setting = match self.axes.get_key_value(&*text) {
+            Some((setting, _)) => Arc::clone(setting),
+            None => {
+                let setting: Arc<str> = text.into();
+                self.axes.insert(Arc::clone(&setting), axes);
+                setting
+            }
+        };
         let has_models = session.decisions() > 0 || spec.is_imported();
         let simulated = has_models.then_some(session.simulated);
-        let players = players_of(&spec.seats);
         let scores = session.scores().into_iter();
         let scores = scores.map(|(scheme, score)| (format!("score {scheme}"), Some(score)));
         let paid = session.paid();
@@ -132,7 +152,7 @@ impl Comparison {
         for (measure, value) in scores.chain(paid) {
             let what = What {
                 game: spec.game.clone(),
-                setting: setting.clone(),
+                setting: Arc::clone(&setting),
                 measure,
             };
             let sided = set.values.entry(what).or_default();
@@ -143,14 +163,35 @@ impl Comparison {
         }
     }
 
-    /// Whether there is a pair of anything.
-    fn has_pairs(&self) -> bool {
-        self.rows().iter().any(|row| !row.pairs.is_empty())
+    /// Puts the sets into the order of what they are called, numbers by their size.
+    fn sort(&mut self) {
+        let number = |set: &Set| set.called.parse::<f64>().ok();
+        self.sets
+            .sort_by(|one, other| match (number(one), number(other)) {
+                (Some(one), Some(other)) => one.total_cmp(&other),
+                _ => one.called.cmp(&other.called),
+            });
     }
 
     /// The table: a row for every number that the first set and another have.
     pub fn render(&self, layout: Layout) -> String {
-        let rows = self.rows();
+        self.table(self.rows(), layout)
+    }
+
+    /// The same of rows that have pairs, and how many have none; `None` where no row has any.
+    fn render_pairs(&self, layout: Layout) -> Option<String> {
+        let (paired, alone): (Vec<Row>, Vec<Row>) = self
+            .rows()
+            .into_iter()
+            .partition(|row| !row.pairs.is_empty());
+        let alone = (!alone.is_empty()).then(|| {
+            let rows = counted(alone.len() as u64, "row");
+            prose(&format!("Left out: {rows} without a pair"), layout)
+        });
+        (!paired.is_empty()).then(|| paragraphs([Some(self.table(paired, layout)), alone]))
+    }
+
+    fn table(&self, rows: Vec<Row>, layout: Layout) -> String {
         let p_values: Vec<Option<(f64, &str)>> = rows.iter().map(|row| p_of(&row.pairs)).collect();
         let known: Vec<f64> = p_values.iter().flatten().map(|(p, _)| *p).collect();
         let mut adjusted = holm(&known).into_iter();

@@ -1,6 +1,7 @@
 //! `deploy/local.sh`: an installation of two teams on this machine without containers comes up, plays,
 //! goes down and comes up again with what it had.
 
+use std::path::Path;
 use std::process::Command;
 
 use agon_tests::binary::{self, Ended, command};
@@ -35,8 +36,13 @@ impl Local {
     }
 
     fn script(&self, what: &str) -> Ended {
+        self.script_of(self.folder.path(), &[what])
+    }
+
+    /// The same script, called in a folder.
+    fn script_of(&self, folder: &Path, arguments: &[&str]) -> Ended {
         let mut command = Command::new(tree::root().join("deploy/local.sh"));
-        command.arg(what).current_dir(self.folder.path());
+        command.args(arguments).current_dir(folder);
         command.env("AGON", binary::path());
         command.envs(self.ports.iter().map(|(name, port)| (name, port)));
         // Variables of another installation mean nothing here.
@@ -88,6 +94,30 @@ fn two_teams_share_an_installation_that_is_stopped_and_started_again() {
         "ok    gateway keys",
     ] {
         assert!(status.out.contains(line), "{line}: {}", status.out);
+    }
+    // One more team; and a name that is none.
+    let green = local
+        .script_of(local.folder.path(), &["team", "green"])
+        .expect_code(0);
+    assert!(green.out.contains("tokens/green"), "{}", green.out);
+    let _ = local
+        .as_team("green", &["experiments", "list"])
+        .expect_code(0);
+    let wrong = local
+        .script_of(local.folder.path(), &["team", "no name"])
+        .expect_code(2);
+    assert!(wrong.err.contains("error: "), "{}", wrong.err);
+    // A second installation on the same ports names all of them, and starts nothing.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let taken = local.script_of(elsewhere.path(), &["up"]).expect_code(3);
+    for (variable, port) in &local.ports {
+        let said = format!("port {port} for ");
+        let line = taken.err.lines().find(|line| line.contains(&said));
+        assert!(
+            line.is_some_and(|line| line.contains(variable)),
+            "{variable}: {}",
+            taken.err
+        );
     }
     let down = local.script("down").expect_code(0);
     assert!(down.out.contains("stopped redis"), "{}", down.out);

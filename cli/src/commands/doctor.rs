@@ -123,6 +123,8 @@ pub fn run(arguments: &Doctor) -> Result<(), Failure> {
 }
 
 async fn services(arguments: &Doctor, findings: &mut Findings) -> Result<(), Failure> {
+    let is_installation =
+        arguments.redis.is_some() || arguments.data.is_some() || arguments.identity.is_some();
     let is_over_tls = arguments.tls.files().is_some() || wants_tls();
     match named_or_there(
         arguments.coordinator.as_deref(),
@@ -131,11 +133,11 @@ async fn services(arguments: &Doctor, findings: &mut Findings) -> Result<(), Fai
     )
     .await
     {
-        Some(addresses) => coordinators::check(&addresses, findings).await?,
+        Some(addresses) => coordinators::check(&addresses, is_installation, findings).await?,
         None => nobody_there(arguments, "coordinators", COORDINATOR_PORT, findings),
     }
     match named_or_there(arguments.gateway.as_deref(), GATEWAY_PORT, is_over_tls).await {
-        Some(addresses) => gateways::check(&addresses, findings).await?,
+        Some(addresses) => gateways::check(&addresses, is_installation, findings).await?,
         None => nobody_there(arguments, "gateways", GATEWAY_PORT, findings),
     }
     Ok(())

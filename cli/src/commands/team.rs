@@ -98,7 +98,10 @@ impl Terms {
 /// Exit 2 when it makes no sense, 3 when the store cannot be used.
 pub fn run(arguments: &Team) -> Result<(), Failure> {
     runtime()?.block_on(async {
-        let place = arguments.what.store().shown();
+        let (place, option) = {
+            let store = arguments.what.store();
+            (store.shown(), store.option())
+        };
         let store = identity_store(arguments.what.store())?;
         let store = store.as_ref();
         match &arguments.what {
@@ -109,8 +112,8 @@ pub fn run(arguments: &Team) -> Result<(), Failure> {
                 done(change(store, create).await)?;
                 note(store, "team create", &terms.name).await;
                 output::tell(&format!(
-                    "created team {name} in {place}; make a token for it there: agon token create \
-                     --team {name} --scope submit",
+                    "created team {name} in {place}; make a token for it: agon token create --team \
+                     {name} --scope submit{option}",
                     name = terms.name
                 ));
             }

@@ -5,6 +5,7 @@
 mod roll;
 mod tally;
 
+use std::cell::Cell;
 use std::fs::File;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -98,10 +99,18 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
         let mut roll = Roll::read(&records)?;
         let progress = CountProgress::start(arguments.quiet, "verified", "record", roll.sessions());
         let mut tally = Tally::new(progress);
-        let lines = files.iter().flat_map(|file| lines::read(file));
         let most = most_unpacked(arguments, &records);
+        let cut_at = Cell::new(None);
+        let is_beyond = |line: &Line| most.filter(|most| line.offset > *most);
+        let lines = files.iter().flat_map(|file| lines::read(file));
+        let lines = lines.map_while(|line| {
+            if let Some(most) = line.as_ref().ok().and_then(is_beyond) {
+                cut_at.set(Some(most));
+                return None;
+            }
+            Some(line)
+        });
         let mut checked = stream::iter(lines)
-            .map(|line| within(line, most))
             .map(|line| with.clone().check(line))
             .buffered(available_parallelism().map_or(1, NonZero::get));
         while let Some(checked) = checked.next().await {
@@ -118,7 +127,7 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
         }
         drop(checked);
         guard.shutdown().await;
-        tally.conclude(&records, roll)
+        tally.conclude(&records, roll, cut_at.get())
     })
 }
 
@@ -126,22 +135,6 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
 fn most_unpacked(arguments: &Verify, records: &Path) -> Option<u64> {
     let named = Path::new(&arguments.named) == records;
     (named && !arguments.long && lines::is_packed(records)).then_some(MOST_UNPACKED)
-}
-
-/// The line, unless it is beyond what is verified without being asked for.
-fn within(line: Result<Line, LineError>, most: Option<u64>) -> Result<Line, LineError> {
-    let line = line?;
-    match most {
-        Some(most) if line.offset > most => Err(LineError::at(
-            &line,
-            format!(
-                "the file unpacks to more than {} MiB of records, which take long to verify; \
-                 --long verifies them all",
-                most / 1024 / 1024
-            ),
-        )),
-        _ => Ok(line),
-    }
 }
 
 /// What lines are checked with.

@@ -3,6 +3,7 @@
 //! `agon report -o`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::{Comparison, SetId};
 use crate::axes::{AxisNames, axes, in_words};
@@ -39,8 +40,8 @@ pub struct MainComparison {
 struct Sets {
     comparison: Comparison,
     ids: BTreeMap<String, SetId>,
-    /// Sets beyond [`MOST_SETS`].
-    left_out: BTreeSet<String>,
+    /// Hashes of what sets beyond [`MOST_SETS`] are called.
+    left_out: BTreeSet<u64>,
 }
 
 impl MainComparison {
@@ -76,7 +77,9 @@ impl MainComparison {
         let id = match sets.ids.get(called) {
             Some(id) => *id,
             None if sets.ids.len() == MOST_SETS => {
-                sets.left_out.insert(called.to_owned());
+                let mut hasher = DefaultHasher::new();
+                called.hash(&mut hasher);
+                sets.left_out.insert(hasher.finish());
                 return;
             }
             None => {
@@ -85,18 +88,25 @@ impl MainComparison {
                 id
             }
         };
-        sets.comparison.add_apart_from(axis.as_deref(), id, session);
+        match axis {
+            Some(axis) => sets.comparison.add_of_axis(&axis, id, session),
+            None => sets.comparison.add(id, session),
+        }
     }
 
     /// Each comparison that has pairs, with what it compares in words.
-    pub fn render(&self, layout: Layout) -> Vec<(String, String)> {
-        let shown = self.comparisons.iter();
-        let shown = shown.filter(|(_, sets)| sets.comparison.has_pairs());
-        let shown = shown.map(|(by, sets)| {
+    pub fn render(&mut self, layout: Layout) -> Vec<(String, String)> {
+        let (names, comparisons) = (&self.names, self.comparisons.iter_mut());
+        let shown = comparisons.filter_map(|(by, sets)| {
+            // Runs stay in the order in which they were named.
+            if *by != By::Run {
+                sets.comparison.sort();
+            }
+            let table = sets.comparison.render_pairs(layout)?;
             let title = match by {
                 By::Run => "Runs".to_owned(),
                 By::Players => "Players".to_owned(),
-                By::Axis(axis) => format!("By {}", self.names.name(axis)),
+                By::Axis(axis) => format!("By {}", names.name(axis)),
             };
             let left_out = (!sets.left_out.is_empty()).then(|| {
                 let more = counted(sets.left_out.len() as u64, "further set");
@@ -105,8 +115,7 @@ impl MainComparison {
                     layout,
                 )
             });
-            let shown = [Some(sets.comparison.render(layout)), left_out];
-            (title, paragraphs(shown))
+            Some((title, paragraphs([Some(table), left_out])))
         });
         shown.collect()
     }
@@ -136,7 +145,7 @@ mod tests {
         Session::of(&table.played())
     }
 
-    fn shown(comparison: &MainComparison) -> Vec<(String, String)> {
+    fn shown(comparison: &mut MainComparison) -> Vec<(String, String)> {
         comparison.render(Layout::Markdown)
     }
 
@@ -153,7 +162,7 @@ mod tests {
                 }
             }
         }
-        let shown = shown(&comparison);
+        let shown = shown(&mut comparison);
         let titles: Vec<&str> = shown.iter().map(|(title, _)| &**title).collect();
         assert_eq!(titles, ["By warmth", "By ratio"]);
         let by_warmth = &shown[0].1;
@@ -170,6 +179,19 @@ mod tests {
     }
 
     #[test]
+    fn values_that_change_together_with_something_else_are_not_compared() {
+        let mut comparison = MainComparison::new(false);
+        for repeat in 0..3 {
+            for (model, warmth) in [("a", 0.0), ("b", 1.0)] {
+                let setting =
+                    json!({ "game": "g", "players.first.model": model, "warmth": warmth });
+                comparison.add("", &session(30.0 + warmth, setting, repeat));
+            }
+        }
+        assert_eq!(shown(&mut comparison), []);
+    }
+
+    #[test]
     fn several_runs_are_each_compared_with_the_first_and_by_nothing_else() {
         let mut comparison = MainComparison::new(true);
         for (run, guess) in [("before", 30.0), ("after", 40.0), ("later", 50.0)] {
@@ -180,7 +202,7 @@ mod tests {
                 );
             }
         }
-        let shown = shown(&comparison);
+        let shown = shown(&mut comparison);
         assert_eq!(shown.len(), 1);
         let (title, table) = &shown[0];
         assert_eq!(title, "Runs");
@@ -206,7 +228,7 @@ mod tests {
         let mut comparison = MainComparison::new(false);
         comparison.add("", &session(30.0, json!({ "game": "g", "axis": 1 }), 0));
         comparison.add("", &session(30.0, json!({ "game": "g", "axis": 2 }), 1));
-        assert_eq!(shown(&comparison), []);
+        assert_eq!(shown(&mut comparison), []);
     }
 
     #[test]
@@ -215,7 +237,7 @@ mod tests {
         for value in 0..25 {
             comparison.add("", &session(30.0, json!({ "game": "g", "axis": value }), 0));
         }
-        let (_, table) = &shown(&comparison)[0];
+        let (_, table) = &shown(&mut comparison)[0];
         assert!(
             table.contains("Left out: 5 further sets after the first 20"),
             "{table}"

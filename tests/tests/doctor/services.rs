@@ -189,18 +189,24 @@ fn door_that_knows_no_tokens_beside_others_that_do_is_a_fault() {
     let (_right, right) = coordinator_on(known.path());
     let (_wrong, wrong) = coordinator_on(other.path());
     let elsewhere = tempfile::tempdir().unwrap();
-    let look = |url: &str| {
+    let data = known.path().display().to_string();
+    let look = |url: &str, more: &[&str]| {
         let variables = [("AGON_TOKEN", &*admin)];
-        doctor_in(elsewhere.path(), &["--coordinator", url], &variables)
+        let flags = [&["--coordinator", url], more].concat();
+        doctor_in(elsewhere.path(), &flags, &variables)
     };
-    let ended = look(&right).expect_code(0);
+    let ended = look(&right, &[]).expect_code(0);
     assert!(!ended.out.contains("coordinator door"), "{}", ended.out);
-    let ended = look(&wrong).expect_code(1);
+    let ended = look(&wrong, &["--data", &data]).expect_code(1);
     expect(&ended, "fail", "coordinator door", "lets in whoever comes");
+    // It may be meant so, where no installation is named.
+    let ended = look(&wrong, &[]).expect_code(0);
+    expect(&ended, "warn", "coordinator door", "lets in whoever comes");
     let redis = RedisServer::start();
     let (_gateway, gateway) = on_redis("gateway", &redis.url());
     let variables = [("AGON_TOKEN", &*admin)];
-    let ended = doctor_in(elsewhere.path(), &["--gateway", &gateway], &variables).expect_code(1);
+    let flags = ["--gateway", &gateway, "--data", &data];
+    let ended = doctor_in(elsewhere.path(), &flags, &variables).expect_code(1);
     expect(&ended, "fail", "gateway door", "lets in whoever comes");
 }
 

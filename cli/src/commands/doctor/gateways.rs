@@ -19,7 +19,11 @@ use crate::output::counted;
 ///
 /// # Errors
 /// One of them is no address.
-pub async fn check(addresses: &str, findings: &mut Findings) -> Result<(), Failure> {
+pub async fn check(
+    addresses: &str,
+    is_installation: bool,
+    findings: &mut Findings,
+) -> Result<(), Failure> {
     for url in addresses.split(SEPARATOR).map(str::trim) {
         let name = format!("gateway {}", shown_address(url));
         match reach(url).await? {
@@ -40,9 +44,10 @@ pub async fn check(addresses: &str, findings: &mut Findings) -> Result<(), Failu
         match status {
             Ok(status) => {
                 if shows_a_token() && lets_in_whoever_comes(url).await? {
-                    open_to_all("gateway door", findings);
+                    open_to_all("gateway door", is_installation, findings);
+                } else {
+                    accepted("gateway token", "", findings);
                 }
-                accepted("gateway token", "", findings);
                 configuration(&status, findings);
                 keys(&status.keys, findings);
                 circuits(&status.keys, findings);

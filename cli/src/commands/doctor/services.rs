@@ -83,13 +83,15 @@ fn tls_fault(status: &Status) -> Option<&RustlsError> {
 }
 
 /// Says what a service that lets in whoever comes means, where this process was given a token: it knows
-/// other tokens than the rest, or none.
-pub fn open_to_all(check: &str, findings: &mut Findings) {
-    findings.fail(
-        check,
-        "the door lets in whoever comes, with a token or without one: it knows of none",
-        "start it with the --redis, --data or --identity of the services that know the token shown here",
-    );
+/// of none. A fault where the store of an installation is named, whose services share their tokens.
+pub fn open_to_all(check: &str, is_installation: bool, findings: &mut Findings) {
+    let found = "the door lets in whoever comes, with a token or without one: it knows of none";
+    let advice = "if it belongs to those who know the token shown here, start it with their --redis, \
+                  --data or --identity";
+    match is_installation {
+        true => findings.fail(check, found, advice),
+        false => findings.warn(check, found, advice),
+    }
 }
 
 /// Says what becomes of this process's token at a service.

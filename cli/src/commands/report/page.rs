@@ -65,7 +65,7 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
     if !standings.is_empty() {
         page.section("Standings", standings);
     }
-    let compared = comparisons(&comparison);
+    let compared = comparisons(&mut comparison);
     if !compared.is_empty() {
         page.section("Comparisons", compared);
     }
@@ -100,7 +100,7 @@ fn standings(tables: &Tables) -> String {
 }
 
 /// What is compared with what; of several only the first is open.
-fn comparisons(comparison: &MainComparison) -> String {
+fn comparisons(comparison: &mut MainComparison) -> String {
     let compared = comparison.render(Layout::Html).into_iter().enumerate();
     let compared = compared.map(|(place, (title, table))| match place {
         0 => format!("{}\n{table}", heading(&title)),

@@ -85,16 +85,24 @@ impl Tally {
         self.progress.beside(|| output::print(line));
     }
 
-    /// Says how it went, once there are no more lines.
+    /// Says how it went, once there are no more lines; `cut_at` so many bytes, if there are more.
     ///
     /// # Errors
     /// Exit 1 when a record differs or the sessions are not those of the run, 2 when something is
     /// unreadable.
-    pub(super) fn conclude(self, records: &Path, roll: Roll) -> Result<(), Failure> {
+    pub(super) fn conclude(
+        self,
+        records: &Path,
+        roll: Roll,
+        cut_at: Option<u64>,
+    ) -> Result<(), Failure> {
         let (verified, imported, unreadable) = (self.verified, self.imported, self.unreadable);
         drop(self.progress);
         let all = verified + imported + self.different + unreadable;
-        let missing = roll.missing();
+        let missing = match cut_at {
+            None => roll.missing(),
+            Some(_) => "; there are more".to_owned(),
+        };
         output::print(&format!("{verified} of {all} records verified{missing}"));
         if self.by_replies > 0 {
             output::print(&format!(
@@ -118,7 +126,16 @@ impl Tally {
             different += 1;
             output::print(&format!("fault: {}", fault.in_line()));
         }
+        let more = cut_at.map(|bytes| {
+            format!(
+                "{} unpacks to more than {} MiB of records, which take long to verify; --long \
+                 verifies them all",
+                records.in_line(),
+                bytes / 1024 / 1024
+            )
+        });
         match (all, unreadable, different) {
+            (_, 0, 0) if more.is_some() => Err(Failure::BadInput(more.unwrap_or_default())),
             (0, ..) => Err(Failure::BadInput(format!("{} is empty", records.in_line()))),
             (_, 0, 0) => Ok(()),
             (_, 0, faults) => Err(Failure::BadNews(format!(
