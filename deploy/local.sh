@@ -32,7 +32,11 @@ fail() {
 }
 has() { command -v "$1" >/dev/null || fail "$1 is missing: $2"; }
 # When a process began: another one may have its number after a restart of the machine.
-began() { ps -o lstart= -p "$1" 2>/dev/null; }
+began() {
+    if [ -r "/proc/$1/stat" ]; then sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 20
+    else ps -o lstart= -p "$1" 2>/dev/null
+    fi
+}
 runs() { # name
     local pid time
     read -r pid time 2>/dev/null <"$folder/run/$1" && [ -n "$pid" ] && [ "$(began "$pid")" = "$time" ]
