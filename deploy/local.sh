@@ -98,7 +98,7 @@ up() {
     [ -z "$taken" ] || { echo "$taken" >&2; exit 3; }
     # Without a password everybody on this machine could make tokens.
     [ -s "$folder/password" ] || head -c 24 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$folder/password"
-    AGON_REDIS=redis://:$(cat "$folder/password")@127.0.0.1:$redis_port
+    export AGON_REDIS="redis://:$(cat "$folder/password")@127.0.0.1:$redis_port"
     echo "$AGON_REDIS" >"$folder/redis-url"
     {
         echo "requirepass $(cat "$folder/password")"
@@ -164,14 +164,11 @@ down() {
 }
 
 for variable in "${!AGON_@}"; do unset "$variable"; done
-export AGON_LOG=info AGON_REDIS=
-if [ -s "$folder/redis-url" ]; then AGON_REDIS=$(cat "$folder/redis-url"); else unset AGON_REDIS; fi
+export AGON_LOG=info
+if [ -s "$folder/redis-url" ]; then export AGON_REDIS="$(cat "$folder/redis-url")"; fi
 has "$program" "put it on the PATH, or set AGON to where it is (cargo build --release makes target/release/agon)"
 case ${1:-} in
-up)
-    export AGON_REDIS
-    up
-    ;;
+up) up ;;
 status)
     [ -s "$folder/tokens/admin" ] || fail "nothing was started in $folder: ./deploy/local.sh up" 2
     status

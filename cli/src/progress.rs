@@ -71,6 +71,13 @@ impl Output {
         }
     }
 
+    fn beside(&self, print: impl FnOnce()) {
+        match self {
+            Self::Bar(bar) => bar.suspend(print),
+            Self::Lines { .. } | Self::Nothing => print(),
+        }
+    }
+
     fn finish(&self) {
         if let Self::Bar(bar) = self {
             bar.finish_and_clear();
@@ -121,10 +128,7 @@ impl CountProgress {
 
     /// Prints something while the bar is out of the way.
     pub fn beside(&self, print: impl FnOnce()) {
-        match &self.output {
-            Output::Bar(bar) => bar.suspend(print),
-            Output::Lines { .. } | Output::Nothing => print(),
-        }
+        self.output.beside(print);
     }
 }
 
@@ -166,10 +170,7 @@ impl Progress {
 
     /// Says something beside the progress, also where that is not shown.
     pub fn say(&self, line: &str) {
-        match &self.output {
-            Output::Bar(bar) => bar.suspend(|| output::tell(line)),
-            Output::Lines { .. } | Output::Nothing => output::tell(line),
-        }
+        self.output.beside(|| output::tell(line));
     }
 
     /// Clears the bar.

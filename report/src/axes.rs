@@ -32,8 +32,13 @@ pub(crate) fn axes_of(spec: &SessionSpec) -> Axes {
 /// The same without axes that only name models: what sessions of several models have in common.
 pub(crate) fn axes_without_models(spec: &SessionSpec) -> Axes {
     let mut axes = axes_of(spec);
-    axes.retain(|axis, _| axis.rsplit('.').next() != Some("model"));
+    axes.retain(|axis, _| !names_a_model(axis));
     axes
+}
+
+/// Whether the values of an axis are models.
+pub(crate) fn names_a_model(axis: &str) -> bool {
+    axis.rsplit('.').next() == Some("model")
 }
 
 /// A value without the quotation marks of JSON.

@@ -81,6 +81,20 @@ pub async fn verify(
     games: &Games,
 ) -> Result<Replayed, VerifyError> {
     let stored = StoredRecord::from_line(line).map_err(VerifyError::Unreadable)?;
+    verify_parsed(tasks, line, stored, library, games).await
+}
+
+/// The same of a line that was parsed already.
+///
+/// # Errors
+/// As there, but for what is unreadable.
+pub async fn verify_parsed(
+    tasks: &Tasks,
+    line: &str,
+    stored: StoredRecord,
+    library: Library,
+    games: &Games,
+) -> Result<Replayed, VerifyError> {
     let session = stored.session.to_string();
     if stored.spec.is_imported() {
         return Err(VerifyError::Imported(session));

@@ -134,18 +134,18 @@ async fn services(arguments: &Doctor, findings: &mut Findings) -> Result<(), Fai
     .await
     {
         Some(addresses) => coordinators::check(&addresses, is_installation, findings).await?,
-        None => nobody_there(arguments, "coordinators", COORDINATOR_PORT, findings),
+        None => nobody_there(arguments, "coordinator", COORDINATOR_PORT, findings),
     }
     match named_or_there(arguments.gateway.as_deref(), GATEWAY_PORT, is_over_tls).await {
         Some(addresses) => gateways::check(&addresses, is_installation, findings).await?,
-        None => nobody_there(arguments, "gateways", GATEWAY_PORT, findings),
+        None => nobody_there(arguments, "gateway", GATEWAY_PORT, findings),
     }
     Ok(())
 }
 
-/// Says that nothing answers at the usual place: a fault if an installation is meant, by its Redis.
-fn nobody_there(arguments: &Doctor, what: &str, port: u16, findings: &mut Findings) {
-    let option = format!("--{}", what.trim_end_matches('s'));
+/// Says that nothing answers at the usual place: a warning where an installation is meant, by its Redis.
+fn nobody_there(arguments: &Doctor, role: &str, port: u16, findings: &mut Findings) {
+    let (what, option) = (format!("{role}s"), format!("--{role}"));
     match arguments.redis.is_some() {
         true => findings.warn(
             what,

@@ -13,10 +13,11 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use agon_agents::PromptLibrary;
+use agon_engine::record::StoredRecord;
 use agon_outlets::InLine as _;
 use agon_referee::Games;
 use agon_service_kit::tasks::{Tasks, with_causes};
-use agon_worker::verify::{VerifyError, verify};
+use agon_worker::verify::{VerifyError, verify, verify_parsed};
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::Semaphore;
 
@@ -165,13 +166,16 @@ impl With {
         let kib = (line.text.len() / 1024).clamp(1, ROOM_KIB);
         // The semaphore is never closed.
         let _room = self.room.acquire_many(kib as u32).await.ok();
-        let entry = Entry::of(&line.text);
-        let outcome = match verify(&self.tasks, &line.text, self.library, &self.games).await {
+        let unreadable = |error| LineError::at(&line, with_causes(&error));
+        let stored = match StoredRecord::from_line(&line.text) {
+            Ok(stored) => stored,
+            Err(error) => return Checked::unreadable(unreadable(error)),
+        };
+        let entry = Some(Entry::of(&stored, &line.text));
+        let (tasks, library, games) = (&self.tasks, self.library, &self.games);
+        let outcome = match verify_parsed(tasks, &line.text, stored, library, games).await {
             Ok(replayed) => Outcome::Played(replayed),
             Err(VerifyError::Imported(_)) => Outcome::Imported,
-            Err(error @ VerifyError::Unreadable(_)) => {
-                Outcome::Unreadable(LineError::at(&line, with_causes(&error)))
-            }
             Err(error) => Outcome::Different(LineError::at(&line, with_causes(&error))),
         };
         Checked { entry, outcome }

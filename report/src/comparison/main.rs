@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::{Comparison, SetId};
-use crate::axes::{AxisNames, axes, in_words};
+use crate::axes::{AxisNames, axes, in_words, names_a_model};
 use crate::layout::Layout;
 use crate::leaderboard::players_of;
 use crate::session::Session;
@@ -62,6 +62,7 @@ impl MainComparison {
         self.names.add(&session.spec);
         let players = players_of(&session.spec.seats);
         self.add_to(By::Players, &players, session);
+        // Models are compared as players.
         let axes = axes(&session.spec).filter(|(axis, _)| !names_a_model(axis));
         for (axis, value) in axes.take(MOST_AXES) {
             self.add_to(By::Axis(axis.clone()), &in_words(value), session);
@@ -119,11 +120,6 @@ impl MainComparison {
         });
         shown.collect()
     }
-}
-
-/// Whether the values of an axis are models: those are compared as players.
-fn names_a_model(axis: &str) -> bool {
-    axis.rsplit('.').next() == Some("model")
 }
 
 #[cfg(test)]

@@ -23,6 +23,14 @@ fn bid(text: &str) -> Result<Action, Foul> {
     read(&ask(), text)
 }
 
+/// Asserts that each of these texts bids this.
+#[track_caller]
+fn assert_bids(cases: &[(&str, i64)]) {
+    for (text, expected) in cases {
+        assert_eq!(bid(text).ok(), Some(Action::Integer(*expected)), "{text}");
+    }
+}
+
 #[test]
 fn a_bid_is_found_among_other_amounts() {
     for (text, expected) in [
@@ -282,7 +290,7 @@ fn dish(text: &str) -> Result<Action, Foul> {
 
 #[test]
 fn the_close_of_a_reply_counts_and_the_steps_before_it_do_not() {
-    for (text, expected) in [
+    assert_bids(&[
         (
             "Three days of 60 make 180. Eric has 75. Half of that is 38. So I settle on 44.",
             44,
@@ -304,9 +312,7 @@ fn the_close_of_a_reply_counts_and_the_steps_before_it_do_not() {
             83,
         ),
         ("Nobody else is thirsty. A bid of 25 is certain to win.", 25),
-    ] {
-        assert_eq!(bid(text).ok(), Some(Action::Integer(expected)), "{text}");
-    }
+    ]);
     assert_eq!(
         contribution("The others gave 3 and 5. I'm staying at the lower end with 4.").ok(),
         Some(Action::Integer(4))
@@ -338,17 +344,15 @@ fn a_reply_that_breaks_off_says_only_what_it_declares() {
 
 #[test]
 fn what_is_taken_back_or_not_meant_counts_no_more() {
-    for (text, expected) in [
+    assert_bids(&[
         ("I bid 54. Typo: I meant 45.", 45),
         ("My bid will be 49. Sorry, it should be 94, not 49.", 94),
-    ] {
-        assert_eq!(bid(text).ok(), Some(Action::Integer(expected)), "{text}");
-    }
+    ]);
 }
 
 #[test]
 fn a_story_tells_of_its_hero() {
-    for (text, expected) in [
+    assert_bids(&[
         (
             "Cindy looks at the well. She has 120 left. She decides on a bid of 58.",
             58,
@@ -357,9 +361,7 @@ fn a_story_tells_of_its_hero() {
             "Alex frowned. Bob had bid 70. He took his time and chose 71.",
             71,
         ),
-    ] {
-        assert_eq!(bid(text).ok(), Some(Action::Integer(expected)), "{text}");
-    }
+    ]);
 }
 
 #[test]
@@ -403,23 +405,19 @@ fn what_is_refused_of_two_options_leaves_the_other() {
 
 #[test]
 fn alternatives_that_were_weighed_are_chosen_by_their_place() {
-    for (text, expected) in [
+    assert_bids(&[
         ("It is between 45 and 52. I take the lower one.", 45),
         ("I can see 65 and I can see 72. The latter it is.", 72),
-    ] {
-        assert_eq!(bid(text).ok(), Some(Action::Integer(expected)), "{text}");
-    }
+    ]);
 }
 
 #[test]
 fn numbers_of_items_and_labels_that_state_are_told_apart() {
-    for (text, expected) in [
+    assert_bids(&[
         ("1. My health is 3. 2. My need is 10. 3. I bid 61.", 61),
         (
             "My bid is 88 for these reasons:\n1. I am thirsty.\n2. Water is rare.",
             88,
         ),
-    ] {
-        assert_eq!(bid(text).ok(), Some(Action::Integer(expected)), "{text}");
-    }
+    ]);
 }

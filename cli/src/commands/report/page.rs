@@ -15,7 +15,7 @@ use agon_service_kit::files::read_whole;
 use agon_service_kit::secrets;
 
 use super::analyses::Analyses;
-use super::{Report, compared as compared_with};
+use super::{Report, compared};
 use crate::failure::Failure;
 use crate::gathering::{Gathered, provenance};
 use crate::output::{self, counted};
@@ -55,7 +55,7 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
     })?;
     let mut page = Page::new(&title(&gathered));
     page.section("Summary", summary(&gathered, all, simulated));
-    let mut names = compared_with(&arguments.compare, &gathered);
+    let mut names = compared(&arguments.compare, &gathered);
     if tables.has_leaderboard() {
         names.remove(LEADERBOARD);
         let leaderboard = tables.beside_published(LEADERBOARD, Layout::Html);
@@ -65,9 +65,9 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
     if !standings.is_empty() {
         page.section("Standings", standings);
     }
-    let compared = comparisons(&mut comparison);
-    if !compared.is_empty() {
-        page.section("Comparisons", compared);
+    let comparisons = comparisons(&mut comparison);
+    if !comparisons.is_empty() {
+        page.section("Comparisons", comparisons);
     }
     page.section("Measures", tables.render(Layout::Html));
     for name in names {

@@ -49,24 +49,22 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Of a line; `None` when it is no record.
-    pub(super) fn of(line: &str) -> Option<Self> {
-        let stored = StoredRecord::from_line(line).ok()?;
+    /// Of a record and its line.
+    pub(super) fn of(stored: &StoredRecord, line: &str) -> Self {
         let left = Carried::from_record(line.as_bytes()).ok();
         let planned = SessionSpec {
             origins: BTreeMap::new(),
-            ..stored.spec
+            ..stored.spec.clone()
         };
-        Some(Self {
+        let handed = stored.carried.as_ref();
+        Self {
             session: stored.session.to_string(),
             planned: planned.id().to_string(),
             left: left
                 .filter(|left| !left.notes.is_empty())
                 .map(|left| taken(&left)),
-            handed: stored
-                .carried
-                .map(|from| (from.from.to_string(), taken(&from))),
-        })
+            handed: handed.map(|from| (from.from.to_string(), taken(from))),
+        }
     }
 }
 

@@ -178,7 +178,6 @@ class Report(Sequence[Section]):
 
 def _analysis(section: Section) -> dict[str, Any]:
     shown, note = _shown(section.frame())
-    notes = [f"{note.strip('()').capitalize()} are shown."] if note else []
     return {
         "title": section.title,
         "says": section.says,
@@ -189,9 +188,15 @@ def _analysis(section: Section) -> dict[str, Any]:
             for name in shown
         ],
         "rows": [list(row) for row in shown.itertuples(index=False, name=None)],
-        "caveats": [_printable(one) for one in (*notes, *section.caveats)],
+        "caveats": [_printable(one) for one in _caveats(section, note)],
         "svg": section.svg(),
     }
+
+
+def _caveats(section: Section, note: str) -> Sequence[str]:
+    """What stands below a table, with how many of its rows are shown."""
+    shown = [f"{note.strip('()').capitalize()} are shown."] if note else []
+    return [*shown, *section.caveats]
 
 
 def _is_number(column: pd.Series[Any]) -> bool:
@@ -214,8 +219,7 @@ def _section_html(section: Section, number: int, links: Sequence[str]) -> str:
     )
     title = _escaped(section.title)
     mark = ' <span class="mark">simulated</span>' if section.simulated else ""
-    notes = [note.strip("()").capitalize() + " are shown."] if note else []
-    caveats = "".join(f"<li>{_escaped(one)}</li>" for one in (*notes, *section.caveats))
+    caveats = "".join(f"<li>{_escaped(one)}</li>" for one in _caveats(section, note))
     files = ", ".join(f'<a href="{link}">{link.rsplit(".", 1)[1].upper()}</a>' for link in links)
     drawn = ""
     if section.draw is not None:
