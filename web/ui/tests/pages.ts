@@ -27,8 +27,12 @@ export function complaintsOf(page: Page): string[] {
   return complaints;
 }
 
-export async function enter(page: Page, address: string): Promise<void> {
-  await page.goto(`${address}/#token=${encodeURIComponent(TOKEN)}`);
+/** Signs in to the mock. */
+export const enter = (page: Page, address: string) => follow(page, `${address}/#token=${encodeURIComponent(TOKEN)}`);
+
+/** Opens an address that holds a token. The browser has its cookie once the page is there, not before. */
+export async function follow(page: Page, link: string): Promise<void> {
+  await page.goto(link);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Runs");
 }
 

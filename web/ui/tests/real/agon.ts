@@ -21,7 +21,7 @@ export type Running = {
   stop: () => void;
 };
 
-/** A folder of its own, and the processes that were started in it. */
+/** A folder of its own, and the processes that were started in it. Made in `beforeAll`, which may run again. */
 export class Stand {
   readonly folder = mkdtempSync(join(tmpdir(), "agon-pages-"));
   readonly #started: ChildProcess[] = [];

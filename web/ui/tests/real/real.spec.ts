@@ -2,7 +2,7 @@
 // to its end, what models write stays text, and a seat's view holds nothing of others.
 
 import { expect, type Page, test } from "@playwright/test";
-import { complaintsOf } from "../pages";
+import { complaintsOf, follow } from "../pages";
 import { faults } from "../axe";
 import { originOf, PAGES, Stand } from "./agon";
 import { GAMES } from "./playing";
@@ -21,14 +21,15 @@ type Row = { session: string; game: string };
 
 async function sessions(page: Page, origin: string, run: string): Promise<Row[]> {
   const answer = await page.request.get(`${origin}/api/v1/runs/${run}/sessions`);
-  return ((await answer.json()) as { sessions: Row[] }).sessions;
+  return answer.ok() ? ((await answer.json()) as { sessions: Row[] }).sessions : [];
 }
 
 test.describe("sessions of every game", () => {
-  const stand = new Stand();
+  let stand: Stand;
   let address = "";
 
   test.beforeAll(async () => {
+    stand = new Stand();
     await stand.agon("run", stand.write("games.toml", EVERY_GAME), "--quiet", "--data", "data");
     address = await stand.start(PAGES, "view", "--data", "data", "--listen", "127.0.0.1:0");
   });
@@ -37,8 +38,7 @@ test.describe("sessions of every game", () => {
   for (const game of GAMES) {
     test(`${game} is opened and stepped through`, async ({ page }) => {
       const complaints = complaintsOf(page);
-      await page.goto(address);
-      await expect(page.getByRole("heading", { level: 1 })).toHaveText("Runs");
+      await follow(page, address);
       await expect.poll(async () => (await sessions(page, originOf(address), "every-game")).length).toBe(GAMES.length);
       const row = (await sessions(page, originOf(address), "every-game")).find((one) => one.game === game);
       await page.goto(`${originOf(address)}/sessions/${row?.session}`);
@@ -62,8 +62,7 @@ test.describe("sessions of every game", () => {
   }
 
   test("a seat's view holds nothing that only others saw", async ({ page }) => {
-    await page.goto(address);
-    await expect(page.getByRole("heading", { level: 1 })).toHaveText("Runs");
+    await follow(page, address);
     const origin = originOf(address);
     await expect.poll(async () => (await sessions(page, origin, "every-game")).length).toBe(GAMES.length);
     const row = (await sessions(page, origin, "every-game")).find((one) => one.game === "sealed_bid_auction");
@@ -106,7 +105,7 @@ seats = [{ player = "m", count = 2 }]
     await stand.agon("run", stand.write("hostile.toml", experiment), "--quiet", "--data", "data", "--base-url", model);
     const address = await stand.start(PAGES, "view", "--data", "data", "--listen", "127.0.0.1:0");
     const complaints = complaintsOf(page);
-    await page.goto(address);
+    await follow(page, address);
     const origin = originOf(address);
     await expect.poll(async () => (await sessions(page, origin, "hostile")).length).toBe(1);
     const [row] = await sessions(page, origin, "hostile");

@@ -55,10 +55,11 @@ async function saved(page: Page, name: string): Promise<string> {
 }
 
 test.describe("at the server", () => {
-  const stand = new Stand();
+  let stand: Stand;
   let address = "";
 
   test.beforeAll(async () => {
+    stand = new Stand();
     await play(stand);
     address = await stand.start(PAGES, "view", "--data", "data", "--listen", "127.0.0.1:0");
   });
@@ -104,9 +105,10 @@ test.describe("at the server", () => {
 });
 
 test.describe("a published site", () => {
-  const stand = new Stand();
+  let stand: Stand;
 
   test.beforeAll(async () => {
+    stand = new Stand();
     await play(stand);
     await stand.agon("publish", "dividing", "rules", "--data", "data", "-o", "host/papers/site", "--quiet");
   });

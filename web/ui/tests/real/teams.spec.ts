@@ -31,6 +31,7 @@ async function signIn(page: Page, address: string, token: string): Promise<void>
   await expect(page.getByText("Use a token of your team")).toBeVisible();
   await page.getByLabel("Access token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Runs");
 }
 
 test("each team sees its own experiments as they are played, and nothing of another's", async ({ browser }) => {
