@@ -19,7 +19,7 @@ use agon_outlets::InLine as _;
 use agon_report::dollars;
 
 use crate::failure::Failure;
-use crate::judged;
+use crate::judged::{self, JudgingArguments};
 use crate::output;
 use crate::outside::GameArguments;
 use crate::presets;
@@ -79,14 +79,8 @@ pub struct ExperimentArguments {
     /// Use the prompt templates in this folder in place of built-in ones
     #[arg(long, value_name = "DIR")]
     pub(super) templates: Option<PathBuf>,
-    /// For an experiment that judges: the finished sessions whose players are judged, a
-    /// run's folder or a file of records
-    #[arg(long, value_name = "RESULTS")]
-    pub(super) records: Option<PathBuf>,
-    /// With --records: how many players are judged; which ones, follows from their sessions
-    #[arg(long, value_name = "N", default_value_t = 30, requires = "records",
-          value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(super) judged: u32,
+    #[command(flatten)]
+    pub(super) judging: JudgingArguments,
     #[command(flatten)]
     pub(super) games: GameArguments,
 }
@@ -182,9 +176,7 @@ impl ExperimentArguments {
         let mut file = ExperimentFile::parse(&source.name, &source.text).map_err(bad)?;
         file.apply(&self.overrides()).map_err(bad)?;
         presets::add_worlds(&mut file, &self.experiment)?;
-        if let Some(records) = &self.records {
-            judged::add(&mut file, records, self.judged as usize)?;
-        }
+        judged::add(&mut file, &self.judging)?;
         let outside = self.games.describe()?;
         file.add_outside(outside.iter().map(|game| &**game));
         // The cells are looked at once, when the library of prompts is there.
@@ -246,10 +238,7 @@ impl ExperimentArguments {
         changes.extend(self.games.typed());
         let templates = self.templates.iter();
         changes.extend(templates.map(|path| flag("templates", &path.to_string_lossy())));
-        if let Some(records) = &self.records {
-            changes.push(flag("records", &records.to_string_lossy()));
-            changes.push(flag("judged", &self.judged));
-        }
+        changes.extend(self.judging.changes());
         changes
     }
 
@@ -286,6 +275,9 @@ impl ExperimentArguments {
             return format!("{}-{count}-models-{}", document.name, &digest[..8]);
         }
         let mut name = document.name.clone();
+        if self.judging.own {
+            name.push_str("-own");
+        }
         for model in models {
             name.push('-');
             name.extend(model.chars().map(|letter| match letter {

@@ -64,9 +64,19 @@ impl PeopleArguments {
     }
 }
 
+/// The door at which a model is asked that is a person.
+pub fn door_of(model: &str) -> Option<&str> {
+    model.strip_prefix(PEOPLE)
+}
+
+/// The model that is the person at a door.
+pub fn model_of(door: &str) -> String {
+    format!("{PEOPLE}{door}")
+}
+
 /// The doors at which people of an experiment are asked.
 pub fn doors(models: &BTreeSet<String>) -> BTreeSet<String> {
-    let doors = models.iter().filter_map(|model| model.strip_prefix(PEOPLE));
+    let doors = models.iter().filter_map(|model| door_of(model));
     doors.map(str::to_owned).collect()
 }
 
@@ -79,7 +89,7 @@ pub fn games(document: &ExperimentDocument) -> Result<BTreeMap<String, u64>, Fai
     let mut games = BTreeMap::new();
     for cell in expand(document).map_err(Failure::input)?.into_cells() {
         let models = cell.spec.seats.iter().flat_map(models_of);
-        let doors: BTreeSet<&str> = models.filter_map(|one| one.strip_prefix(PEOPLE)).collect();
+        let doors: BTreeSet<&str> = models.filter_map(door_of).collect();
         for door in doors {
             *games.entry(door.to_owned()).or_insert(0) += each;
         }

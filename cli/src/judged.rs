@@ -3,8 +3,10 @@
 //! judges are told of a record, the report crate writes. Called by
 //! `experiment_arguments.rs`.
 
+mod assigning;
+
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::PathBuf;
 
 use agon_agents::narrator::{Narrator, Telling};
 use agon_agents::settings::DEFAULT_PROMPT;
@@ -20,6 +22,7 @@ use agon_service_kit::tasks::with_causes;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
+use crate::inviting;
 use crate::lines::{self, LineError, MOST_UNREADABLE};
 use crate::output;
 use crate::run_folder;
@@ -27,13 +30,64 @@ use crate::run_folder;
 /// The game that judges play.
 const JUDGING: &str = "judging";
 
+/// The setting of a player that says which model it is.
+const MODEL: &str = "model";
+
 /// Digits of a session's id in labels.
 const DIGITS: usize = 8;
+
+/// Before the labels of those who judge themselves; tables count their marks apart.
+const PERSONS: &str = "persons";
+
+/// How many are judged unless said otherwise (Mao et al., arXiv 2311.03220, section 7).
+pub const USUAL: u32 = 30;
+
+/// Heading of the help text.
+const HEADING: &str = "Judging";
+
+/// Whose play is judged, and by whom.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct JudgingArguments {
+    /// For an experiment that judges: the finished sessions whose players are judged, a
+    /// run's folder or a file of records
+    #[arg(long, value_name = "RESULTS", help_heading = HEADING)]
+    pub records: Option<PathBuf>,
+    /// With --records: how many players are judged; which ones, follows from their sessions
+    #[arg(long, value_name = "N", default_value_t = USUAL, requires = "records", help_heading = HEADING,
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub judged: u32,
+    /// With --records: how many of the seated judges rate each record, in turn, so that all rate
+    /// equally many, and each two about equally often the same [default: all]
+    #[arg(long, value_name = "K", requires = "records", help_heading = HEADING, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub judges: Option<u32>,
+    /// With --records: people rate their own games, each person the records in which it played, and
+    /// no others; their marks are counted apart
+    #[arg(long, requires = "records", conflicts_with = "judges", help_heading = HEADING)]
+    pub own: bool,
+}
+
+impl JudgingArguments {
+    /// As typed, of what is not usual.
+    pub fn changes(&self) -> Vec<String> {
+        let Some(records) = &self.records else {
+            return Vec::new();
+        };
+        let mut changes = vec![
+            format!("--records {}", records.to_string_lossy()),
+            format!("--judged {}", self.judged),
+        ];
+        changes.extend(self.judges.map(|judges| format!("--judges {judges}")));
+        changes.extend(self.own.then(|| "--own".to_owned()));
+        changes
+    }
+}
 
 /// One player of one session.
 struct Judged {
     /// Sorts players in an order that has nothing to do with what they did.
     lot: String,
+    /// The name under which its person was invited, if it was one.
+    person: Option<String>,
     /// Which record it is, and which seat.
     place: (usize, Seat),
     label: String,
@@ -41,13 +95,17 @@ struct Judged {
     params: Value,
 }
 
-/// Puts the players of the records at `records` into the file, at most `most` of them:
-/// half with a persona and half without, as far as there are as many of each. Which ones,
-/// follows from their sessions' ids alone.
+/// Puts the players of the records into the file that is judged, if there are any: half with a
+/// persona and half without, as far as there are as many of each. Which ones, follows from
+/// their sessions' ids alone.
 ///
 /// # Errors
-/// The file's only game is not `judging`; a record cannot be read; there is none.
-pub fn add(file: &mut ExperimentFile, records: &Path, most: usize) -> Result<(), Failure> {
+/// The file's only game is not `judging`; a record cannot be read; there is none; there are
+/// fewer judges than each record is to have.
+pub fn add(file: &mut ExperimentFile, arguments: &JudgingArguments) -> Result<(), Failure> {
+    let Some(records) = &arguments.records else {
+        return Ok(());
+    };
     let flag = format!("--records {}", records.in_line());
     let entry = match file.games() {
         [only] if only.get("game").and_then(Value::as_str) == Some(JUDGING) => only.clone(),
@@ -58,16 +116,33 @@ pub fn add(file: &mut ExperimentFile, records: &Path, most: usize) -> Result<(),
             )));
         }
     };
-    let judged = read(records)?;
+    let mut judged = read(records)?;
     if judged.is_empty() {
         return Err(Failure::BadInput(format!(
             "{flag}: there are no finished sessions"
         )));
     }
-    let mut judged = drawn(judged, most);
+    if arguments.own {
+        judged.retain(|one| one.person.is_some());
+        if judged.is_empty() {
+            return Err(Failure::BadInput(format!(
+                "{flag}: no person played in these sessions, so nobody can judge their own; people \
+                 are players with the model `human/NAME`"
+            )));
+        }
+    }
+    let mut judged = drawn(judged, arguments.judged as usize);
     judged.sort_by_key(|one| one.place);
-    let games = judged.into_iter().map(|one| with_record(&entry, one));
-    file.replace_games(games.collect(), &flag);
+    let mut entries: Vec<Value> = judged.iter().map(|one| with_record(&entry, one)).collect();
+    if arguments.own {
+        for (entry, judged) in entries.iter_mut().zip(&judged) {
+            let Some(door) = &judged.person else { continue };
+            assigning::seat_person(file, entry, door)?;
+        }
+    } else if let Some(each) = arguments.judges {
+        assigning::take_turns(&mut entries, each as usize)?;
+    }
+    file.replace_games(entries, &flag);
     Ok(())
 }
 
@@ -86,7 +161,7 @@ fn drawn(mut judged: Vec<Judged>, most: usize) -> Vec<Judged> {
 }
 
 /// Every model player of every record; where none plays, every player.
-fn read(records: &Path) -> Result<Vec<Judged>, Failure> {
+fn read(records: &std::path::Path) -> Result<Vec<Judged>, Failure> {
     let bad = |error: LineError| Failure::BadInput(error.to_string());
     let mut judged = Vec::new();
     // A session may lie in several of the folders.
@@ -139,8 +214,10 @@ fn players(record: &StoredRecord, session: usize) -> Vec<Judged> {
         let has_persona = story::persona(record, seat).is_some();
         // An id is a hash; turned by the seat it is another one.
         let turn = (seat * 5 + 1) % id.len();
+        let model = seats[seat].settings.get(MODEL).and_then(Value::as_str);
         Judged {
             lot: format!("{}{}", &id[turn..], &id[..turn]),
+            person: model.and_then(inviting::door_of).map(str::to_owned),
             place: (session, seat),
             label: format!("{}-{seat}-{}", plain(&name), &id[..DIGITS]),
             has_persona,
@@ -218,7 +295,7 @@ fn plain(name: &str) -> String {
 }
 
 /// The experiment's entry for one judged player.
-fn with_record(entry: &Value, judged: Judged) -> Value {
+fn with_record(entry: &Value, judged: &Judged) -> Value {
     let mut entry = entry.as_object().cloned().unwrap_or_default();
     let params = entry.entry("params").or_insert_with(|| json!({}));
     let own = judged.params.as_object().cloned().unwrap_or_default();
@@ -228,7 +305,7 @@ fn with_record(entry: &Value, judged: Judged) -> Value {
     let given = entry.get("label").and_then(Value::as_str);
     let label = match given {
         Some(given) => format!("{given}-{}", judged.label),
-        None => judged.label,
+        None => judged.label.clone(),
     };
     entry.insert("label".to_owned(), label.into());
     Value::Object(entry)
@@ -242,6 +319,7 @@ mod tests {
         let kinds = std::iter::repeat_n(true, with).chain(std::iter::repeat_n(false, without));
         let one = |(place, has_persona): (usize, bool)| Judged {
             lot: format!("{:02}", place * 37 % 100),
+            person: None,
             place: (place, 0),
             label: String::new(),
             has_persona,

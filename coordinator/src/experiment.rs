@@ -169,6 +169,18 @@ impl ExperimentFile {
         }
     }
 
+    /// A player of the file, as it stands there.
+    pub fn player(&self, name: &str) -> Option<&Value> {
+        self.source.tree.get("players")?.get(name)
+    }
+
+    /// Adds a player.
+    pub fn add_player(&mut self, name: &str, player: Value) {
+        let at = TreePath::root().key("players").key(name);
+        // Where players are no table, the check says so.
+        let _ = at.set(&mut self.source.tree, player);
+    }
+
     /// The file's entries under `games`, as they stand there.
     pub fn games(&self) -> &[Value] {
         let games = self.source.tree.get("games").and_then(Value::as_array);

@@ -44,6 +44,27 @@ game = "judging"
 seats = [{ player = "subject", count = 3 }]
 "#;
 
+/// Three judges who need no model.
+const PANEL: &str = r#"
+name = "panel"
+
+[players.ann]
+kind = "rule"
+strategy = "random"
+
+[players.ben]
+kind = "rule"
+strategy = "random"
+
+[players.eve]
+kind = "rule"
+strategy = "random"
+
+[[games]]
+game = "judging"
+seats = ["ann", { player = "ben" }, "eve"]
+"#;
+
 struct Judged {
     folder: tempfile::TempDir,
     played: std::path::PathBuf,
@@ -58,9 +79,19 @@ fn played() -> Judged {
 
 impl Judged {
     fn judge(&self, name: &str, records: &Path, flags: &[&str]) -> (Vec<Value>, Ended) {
+        self.judge_with(JUDGES, name, records, flags)
+    }
+
+    fn judge_with(
+        &self,
+        experiment: &str,
+        name: &str,
+        records: &Path,
+        flags: &[&str],
+    ) -> (Vec<Value>, Ended) {
         let folder = self.folder.path().join(name);
         std::fs::create_dir_all(&folder).unwrap();
-        let experiment = runs::write(&folder, JUDGES);
+        let experiment = runs::write(&folder, experiment);
         let (out, data) = (folder.join("out"), folder.join("data"));
         let (records, data) = (records.display().to_string(), data.display().to_string());
         let mut all = vec!["--records", &records, "--data", &data];
@@ -148,6 +179,100 @@ fn fewer_are_drawn_in_a_way_that_does_not_change() {
         two.iter().all(|one| three.contains(one)),
         "{two:?} {three:?}"
     );
+}
+
+fn judges(record: &Value) -> Vec<&str> {
+    let seats = record["spec"]["seats"].as_array().unwrap();
+    let names = seats.iter().map(|seat| seat["name"].as_str().unwrap());
+    names.collect()
+}
+
+#[test]
+fn judges_take_turns_so_that_each_has_equally_many_records() {
+    let sessions = played();
+    let two = ["--judges", "2"];
+    let (records, ended) = sessions.judge_with(PANEL, "turns", &sessions.played, &two);
+    let _ = ended.expect_code(0);
+    assert_eq!(records.len(), 4);
+    let mut counts = [("ann", 0), ("ben", 0), ("eve", 0)];
+    for record in &records {
+        assert_eq!(judges(record).len(), 2, "{record}");
+        for (name, count) in &mut counts {
+            *count += judges(record).iter().filter(|judge| judge == &name).count();
+        }
+        // Everybody who is seated was asked, and nobody else.
+        let asked = record["moves"].as_array().unwrap().len();
+        let criteria = if record["spec"]["params"]["has_persona"] == true {
+            6
+        } else {
+            5
+        };
+        assert_eq!(asked, 2 * criteria);
+    }
+    let mut counts = counts.map(|(_, count)| count);
+    counts.sort_unstable();
+    assert_eq!(counts, [2, 3, 3]);
+    let four = ["--judges", "4"];
+    let (_, ended) = sessions.judge_with(PANEL, "four", &sessions.played, &four);
+    let ended = ended.expect_code(2);
+    assert!(ended.err.contains("seats 3 judges"), "{}", ended.err);
+}
+
+#[test]
+fn people_rate_their_own_games_and_their_marks_are_counted_apart() {
+    // Nobody comes, so that the stand-ins play and rate.
+    let person = |name: &str| {
+        format!(
+            "[players.{name}]\nkind = \"model\"\nmodel = \"human/{name}\"\nagent = \"person\"\n\
+             deadline = \"1ms\"\nstand_in = \"random\"\n"
+        )
+    };
+    let people = format!(
+        "name = \"people\"\nrepeats = 2\n{}{}[players.rule]\nkind = \"rule\"\nstrategy = \"share\"\n\
+         [[games]]\ngame = \"water_allocation\"\nparams = {{ rounds = 2 }}\nseats = [\"ann\", \"ben\", \"rule\"]\n",
+        person("ann"),
+        person("ben"),
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let (played, ended) = runs::run_in(folder.path(), &people, &[]);
+    let _ = ended.expect_code(0);
+    let sessions = Judged { folder, played };
+    let raters = format!("{JUDGES}{}{}", person("ann"), person("ben"));
+    let (records, ended) = sessions.judge_with(&raters, "own", &sessions.played, &["--own"]);
+    let ended = ended.expect_code(0);
+    assert!(ended.out.contains("persons"), "{}", ended.out);
+    let mut who: Vec<(String, String)> = records
+        .iter()
+        .map(|record| {
+            assert!(judged(record).starts_with("persons-"), "{record}");
+            let name = record["spec"]["params"]["judged"].as_str().unwrap();
+            (name.to_owned(), judges(record).join(","))
+        })
+        .collect();
+    who.sort();
+    let expected = [
+        ("Alex", "ann"),
+        ("Alex", "ann"),
+        ("Bob", "ben"),
+        ("Bob", "ben"),
+    ];
+    assert_eq!(
+        who,
+        expected.map(|(name, judge)| (name.to_owned(), judge.to_owned()))
+    );
+    // A player of that name who is somebody else would rate in her place.
+    let other = format!("{JUDGES}[players.ann]\nkind = \"rule\"\nstrategy = \"random\"\n");
+    let (_, ended) = sessions.judge_with(&other, "other", &sessions.played, &["--own"]);
+    let ended = ended.expect_code(2);
+    assert!(ended.err.contains("human/ann"), "{}", ended.err);
+}
+
+#[test]
+fn nobody_rates_their_own_game_where_no_person_played() {
+    let sessions = played();
+    let (_, ended) = sessions.judge("nobody", &sessions.played, &["--own"]);
+    let ended = ended.expect_code(2);
+    assert!(ended.err.contains("no person played"), "{}", ended.err);
 }
 
 #[test]

@@ -17,6 +17,8 @@ use crate::embedded::{self, Cluster};
 use crate::experiment_arguments::ExperimentArguments;
 use crate::failure::Failure;
 use crate::handing_in::hand_in;
+use crate::inviting;
+use crate::judged::JudgingArguments;
 use crate::keeping::Keeping;
 use crate::lines;
 use crate::model_config::ModelArguments;
@@ -123,8 +125,7 @@ pub fn run(arguments: &Play, log: &LogArguments) -> Result<(), Failure> {
         max_cost: None,
         seed: arguments.seed,
         templates: arguments.templates.clone(),
-        records: None,
-        judged: 0,
+        judging: JudgingArguments::default(),
         games: arguments.games.clone(),
     };
     let chair = Chair {
@@ -153,7 +154,7 @@ async fn play(arguments: &Play, seated: &Seated, folder: RunFolder) -> Result<()
     let checked = &seated.checked;
     // A person is at no server and has no price.
     let mut others = checked.models.clone();
-    others.remove(&seating::model_of(&arguments.name));
+    others.remove(&inviting::model_of(&arguments.name));
     let config = arguments.models.load(&others)?;
     pausing::require_prices(&config, &checked.document, &others)?;
     let options = embedded::Options {

@@ -18,9 +18,7 @@ use serde_json::{Map, Value, json};
 
 use crate::experiment_arguments::{CheckedExperiment, prompts_of};
 use crate::failure::Failure;
-
-/// Provider of models that are people behind a door.
-const PEOPLE: &str = "human/";
+use crate::inviting::model_of;
 
 /// The agent of people.
 const PERSON: &str = "person";
@@ -89,11 +87,6 @@ pub struct Seated {
     pub spec: SessionSpec,
     /// How many settings there were to choose from.
     pub settings: usize,
-}
-
-/// The model that the person is to the gateway.
-pub fn model_of(person: &str) -> String {
-    format!("{PEOPLE}{person}")
 }
 
 /// Seats the person.
