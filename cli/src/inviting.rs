@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use agon_agents::models_of;
 use agon_coordinator::experiment::{ExperimentDocument, expand};
+use agon_engine::{Seat, SessionSpec};
 use agon_outlets::InLine as _;
 use agon_proto::v1::GetExperimentRequest;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
@@ -21,6 +22,7 @@ use agon_web::Library;
 use agon_web::seats::{Book, Keeper as _, People, Seats};
 use agon_web::sweeps::Sweeps;
 use agon_worker::Transport;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output;
@@ -69,9 +71,20 @@ pub fn door_of(model: &str) -> Option<&str> {
     model.strip_prefix(PEOPLE)
 }
 
+/// The door at which a seat of a session was asked, if a person sat there.
+pub fn person_at(spec: &SessionSpec, seat: Seat) -> Option<&str> {
+    let model = spec.seats.get(seat)?.settings.get("model")?;
+    door_of(model.as_str()?)
+}
+
 /// The model that is the person at a door.
 pub fn model_of(door: &str) -> String {
     format!("{PEOPLE}{door}")
+}
+
+/// The person at a door, as a player of an experiment.
+pub fn player(door: &str) -> Value {
+    json!({ "kind": "model", "model": model_of(door), "agent": "person" })
 }
 
 /// The doors at which people of an experiment are asked.

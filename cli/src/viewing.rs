@@ -22,6 +22,7 @@ use agon_web::{Access, Entrance, Library, Shelf};
 use tokio_util::sync::CancellationToken;
 
 use crate::failure::Failure;
+use crate::judged::Drafts;
 use crate::role::on_this_machine;
 pub use files::Files;
 pub use following::{Following, Source};
@@ -75,7 +76,8 @@ impl Pages {
         sweeps: Option<Arc<dyn Sweeps>>,
         seats: Option<Arc<Seats>>,
     ) -> Result<(), Failure> {
-        let shelf = Shelf::new(self.library, CancellationToken::new());
+        let shelf =
+            Shelf::new(self.library, CancellationToken::new()).with_judging(Arc::new(Drafts));
         let access = Access::new(Arc::new(shelf), sweeps);
         let entrance = Entrance::open(&self.token, access).map_err(Failure::surroundings)?;
         serve(tasks, self.listener, entrance, seats);

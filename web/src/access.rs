@@ -8,7 +8,9 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use utoipa::ToSchema;
 
+use crate::judging::Judging;
 use crate::library::Library;
+use crate::refusal::Refusal;
 use crate::results::Results;
 use crate::sweeps::Sweeps;
 
@@ -19,6 +21,8 @@ const OWN_STREAMS: usize = 32;
 pub struct Shelf {
     pub(crate) library: Arc<Library>,
     pub(crate) results: Results,
+    /// Draws players to be judged, where that is offered.
+    judging: Option<Arc<dyn Judging>>,
     /// Ends what was begun for it, such as following experiments, once nobody looks any more.
     _begun: DropGuard,
 }
@@ -29,8 +33,27 @@ impl Shelf {
         Self {
             library,
             results: Results::default(),
+            judging: None,
             _begun: begun.drop_guard(),
         }
+    }
+
+    /// The same, with somebody who draws players to be judged.
+    #[must_use]
+    pub fn with_judging(self, judging: Arc<dyn Judging>) -> Self {
+        Self {
+            judging: Some(judging),
+            ..self
+        }
+    }
+
+    /// Whoever draws players to be judged.
+    ///
+    /// # Errors
+    /// Nobody does here.
+    pub(crate) fn judging(&self) -> Result<Arc<dyn Judging>, Refusal> {
+        let judging = self.judging.clone();
+        judging.ok_or_else(|| Refusal::Missing("way to have records judged".to_owned()))
     }
 }
 

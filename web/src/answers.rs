@@ -2,12 +2,13 @@
 //! `site.rs` and sources of calls fill it.
 
 use agon_engine::Seat;
-use agon_report::viewing::{Head, Shown, Stated};
+use agon_report::viewing::{Head, Shown, Stated, Viewing};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::index::SessionRow;
+use crate::refusal::Refusal;
 
 /// A session without its steps.
 #[derive(Serialize, ToSchema)]
@@ -77,4 +78,16 @@ pub struct DecisionMessage {
     pub role: String,
     /// Its text.
     pub text: String,
+}
+
+/// Refuses a seat that a session does not have.
+///
+/// # Errors
+/// It does not have it.
+pub(crate) fn seat_of(viewing: &Viewing, seat: Option<Seat>) -> Result<(), Refusal> {
+    let seats = viewing.record().spec.seats.len();
+    match seat.filter(|seat| *seat >= seats) {
+        None => Ok(()),
+        Some(seat) => Err(Refusal::Missing(format!("seat {seat} in this session"))),
+    }
 }

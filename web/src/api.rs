@@ -1,12 +1,12 @@
 //! The routes: what is answered under `/api/v1`, who is let in, and the front end under everything
 //! else. Each handler looks up and answers; what is shown comes from the index and from `report`.
 
+mod judging;
 mod results;
 mod signing_in;
 
 use std::sync::Arc;
 
-use agon_engine::Seat;
 use agon_report::viewing::Hits;
 use axum::extract::{DefaultBodyLimit, Extension, Path, Query, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
@@ -22,7 +22,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::access::{Access, AccessHolder, SignedIn};
-use crate::answers::{Decision, SessionHead, Steps};
+use crate::answers::{Decision, SessionHead, Steps, seat_of};
 use crate::document::{self, Base, Cookie, Document};
 use crate::entrance::{self, Entrance};
 use crate::index::{Run, RunHead, SessionPage};
@@ -38,7 +38,7 @@ use crate::{assets, headers, seats, sweeps};
 /// Most hits of a search that are named; how many there are is told.
 const MOST_HITS: usize = 1_000;
 
-/// A token in JSON, with much room.
+/// What is sent in JSON, with much room.
 const LARGEST_BODY_BYTES: usize = 64 * 1024;
 
 /// Streams that are open at once, of all pages.
@@ -77,6 +77,7 @@ pub fn router(entrance: Arc<Entrance>, seats: Option<Arc<Seats>>) -> Router {
         .routes(routes!(decision))
         .routes(routes!(record))
         .nest("/results", results::routes())
+        .nest("/judging", judging::routes())
         .routes(routes!(played))
         .routes(routes!(events))
         .routes(routes!(act))
@@ -485,15 +486,6 @@ async fn act(
 
 fn nothing_is_played() -> Refusal {
     Refusal::Missing("experiment that is being played".to_owned())
-}
-
-/// Refuses a seat that a session does not have.
-fn seat_of(viewing: &agon_report::viewing::Viewing, seat: Option<Seat>) -> Result<(), Refusal> {
-    let seats = viewing.record().spec.seats.len();
-    match seat.filter(|seat| *seat >= seats) {
-        None => Ok(()),
-        Some(seat) => Err(Refusal::Missing(format!("seat {seat} in this session"))),
-    }
 }
 
 #[cfg(test)]

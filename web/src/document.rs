@@ -53,6 +53,7 @@ impl Cookie {
         (name = "runs", description = "Runs and their sessions."),
         (name = "sessions", description = "A session, step by step."),
         (name = "results", description = "Leaderboards, tables and figures over many sessions."),
+        (name = "judging", description = "Having players of a run judged."),
         (name = "sweeps", description = "Experiments that are being played."),
         (name = "seats", description = "Seats of people who play."),
     ),
@@ -153,7 +154,7 @@ fn complete(operation: &mut Operation, method: &str, path: &str) {
     let name = words.join("_").replace('.', "_");
     operation.operation_id = Some(format!("{method}_{name}"));
     let group = match words[0] {
-        group @ ("runs" | "sessions" | "results" | "sweeps" | "seats") => group,
+        group @ ("runs" | "sessions" | "results" | "judging" | "sweeps" | "seats") => group,
         _ => "access",
     };
     operation.tags = Some(vec![group.to_owned()]);

@@ -285,6 +285,16 @@ impl Index {
         })
     }
 
+    /// The sessions of a run by id, each with a session of its cell.
+    pub fn specs(&self, name: &str) -> Option<impl Iterator<Item = (&str, &SessionSpec)>> {
+        let of_run = self.find(name)?;
+        let rows = of_run.rows.iter();
+        Some(rows.filter_map(|row| {
+            let like = of_run.cells.get(row.cell as usize)?.like.as_ref()?;
+            Some((&*row.session, like))
+        }))
+    }
+
     /// The run of a session, and where its record lies.
     pub fn place(&self, session: &str) -> Option<(&str, Place)> {
         let (key, row) = self.sessions.get(session)?;

@@ -11,6 +11,7 @@ mod document;
 mod entrance;
 mod headers;
 mod index;
+pub mod judging;
 mod library;
 mod query;
 mod refusal;

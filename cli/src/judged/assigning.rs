@@ -108,21 +108,27 @@ impl Iterator for Turns {
     }
 }
 
-/// Seats the person who played at this door as the only judge, and says so in the label.
+/// Seats as the only judge of each entry the person who played there, and says so in its label.
 ///
 /// # Errors
-/// The experiment has a player of the door's name that is somebody else.
-pub fn seat_person(
+/// The experiment has a player of such a name that is somebody else.
+pub fn seat_people<'a>(
     file: &mut ExperimentFile,
-    entry: &mut Value,
-    door: &str,
+    entries: &mut [Value],
+    people: impl IntoIterator<Item = Option<&'a str>>,
 ) -> Result<(), Failure> {
+    for (entry, person) in entries.iter_mut().zip(people) {
+        if let Some(door) = person {
+            seat_person(file, entry, door)?;
+        }
+    }
+    Ok(())
+}
+
+fn seat_person(file: &mut ExperimentFile, entry: &mut Value, door: &str) -> Result<(), Failure> {
     let model = inviting::model_of(door);
     match file.player(door).map(|player| player.get("model")) {
-        None => file.add_player(
-            door,
-            json!({ "kind": "model", "model": model, "agent": "person" }),
-        ),
+        None => file.add_player(door, inviting::player(door)),
         Some(Some(known)) if known.as_str() == Some(&model) => {}
         Some(_) => {
             return Err(Failure::BadInput(format!(

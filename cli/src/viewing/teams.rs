@@ -33,6 +33,7 @@ use super::following::{Following, Source, follow};
 use super::oidc::Oidc;
 use super::{Files, library_of, serve};
 use crate::failure::Failure;
+use crate::judged::Drafts;
 use crate::output;
 
 /// Teams whose experiments are followed at once: each has the list of its sessions in memory and its
@@ -330,7 +331,7 @@ impl Teams {
         let stopping = begun.clone();
         let states = follow(&self.tasks, stopping, source, Arc::clone(&library), files);
         let states = states.map_err(|failure| Refusal::Unreadable(failure.to_string()))?;
-        let shelf = Arc::new(Shelf::new(library, begun));
+        let shelf = Arc::new(Shelf::new(library, begun).with_judging(Arc::new(Drafts)));
         followed.insert(sight, (Arc::downgrade(&shelf), states.clone()));
         Ok((shelf, states))
     }

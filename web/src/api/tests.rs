@@ -26,6 +26,7 @@ use crate::{
 };
 
 mod document;
+mod judging;
 mod results;
 mod signing_in;
 
@@ -125,8 +126,9 @@ impl Stand {
         });
         let ids: Vec<String> = ids.collect();
         let library = Arc::new(library);
+        let shelf = Shelf::new(Arc::clone(&library), CancellationToken::new());
         let access = Access::new(
-            Arc::new(Shelf::new(Arc::clone(&library), CancellationToken::new())),
+            Arc::new(shelf.with_judging(Arc::new(judging::ByOrder))),
             sweeps,
         );
         let token = crate::token().unwrap();
@@ -179,6 +181,7 @@ impl Stand {
             "/runs/guesses/sessions",
             "/results",
             "/results/sessions",
+            "/judging/criteria",
         ];
         let all = of_runs
             .iter()

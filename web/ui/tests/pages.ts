@@ -20,7 +20,7 @@ export const test = base.extend<object, { address: string }>({
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = [];
   page.on("console", (message) => {
-    const isRefusal = /status of 40[14]/.test(message.text());
+    const isRefusal = /status of 4(01|04|22)/.test(message.text());
     if ((message.type() === "error" || message.type() === "warning") && !isRefusal) complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(String(error)));

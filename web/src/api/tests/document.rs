@@ -398,6 +398,7 @@ fn addresses(session: &str) -> BTreeMap<&'static str, Vec<String>> {
         ("/api/v1/openapi.json", vec![same("/openapi.json")]),
         ("/api/v1/entrance", vec![same("/entrance")]),
         ("/api/v1/holder", vec![same("/holder")]),
+        ("/api/v1/judging/criteria", vec![same("/judging/criteria")]),
         ("/api/v1/runs", vec![same("/runs")]),
         ("/api/v1/runs/{run}", vec![same("/runs/guesses")]),
         (
@@ -546,6 +547,12 @@ async fn every_refusal_is_as_the_document_says() {
         (act, "post", "/sweeps/guesses/retry".to_owned(), 409),
         (act, "post", "/sweeps/guesses/pause".to_owned(), 204),
         (act, "post", "/sweeps/guesses/explode".to_owned(), 400),
+        (
+            "/api/v1/judging/runs/{run}",
+            "post",
+            "/judging/runs/guesses".to_owned(),
+            415,
+        ),
         ("/api/v1/leave", "post", "/leave".to_owned(), 204),
         ("/api/v1/holder", "get", "/holder".to_owned(), 401),
     ];

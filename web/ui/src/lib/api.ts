@@ -41,5 +41,10 @@ export type Sweep = Schemas["Sweep"];
 /** What people may do about an experiment. */
 export type SweepAction = operations["post_sweeps_experiment_action"]["parameters"]["path"]["action"];
 
+// Judging.
+export type JudgingCriterion = Schemas["JudgingCriterion"];
+export type JudgingWanted = Schemas["JudgingWanted"];
+export type JudgingDraft = Schemas["JudgingDraft"];
+
 /** Who signed in. */
 export type Holder = Schemas["AccessHolder"];

@@ -3,7 +3,20 @@
 
 import { access } from "./access.svelte";
 import { fileIn, isSite } from "./place";
-import type { Decision, Holder, Run, RunHead, Session, SessionPage, Steps, Sweep, SweepAction } from "./api";
+import type {
+  Decision,
+  Holder,
+  JudgingCriterion,
+  JudgingDraft,
+  JudgingWanted,
+  Run,
+  RunHead,
+  Session,
+  SessionPage,
+  Steps,
+  Sweep,
+  SweepAction,
+} from "./api";
 
 /** A call that failed, with a sentence for the reader. */
 export class CallError extends Error {
@@ -30,6 +43,22 @@ export async function actOn(experiment: string, action: SweepAction): Promise<vo
   const response = await call(`/api/v1/${path}`, { method: "POST" });
   if (response.status === 401) access.isSignedOut = true;
   if (!response.ok) throw await failure(response);
+}
+
+/** What judges can rate. */
+export const readCriteria = async (signal: AbortSignal) =>
+  (await get<{ criteria: JudgingCriterion[] }>(["judging", "criteria"], {}, signal)).criteria;
+
+/** Draws players of a run to be judged. */
+export async function draftJudging(run: string, wanted: JudgingWanted): Promise<JudgingDraft> {
+  const response = await call(`/api/v1/judging/runs/${encodeURIComponent(run)}`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(wanted),
+  });
+  if (response.status === 401) access.isSignedOut = true;
+  if (!response.ok) throw await failure(response);
+  return (await response.json()) as JudgingDraft;
 }
 
 export const readRun = (run: string, signal: AbortSignal) => get<RunHead>(["runs", run], {}, signal);

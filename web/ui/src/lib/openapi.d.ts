@@ -58,6 +58,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/judging/criteria": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tells what judges can rate. */
+        get: operations["get_judging_criteria"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/judging/runs/{run}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Draws players of a run to be judged.
+         * @description Answers with the draw, who judges which player, and the experiment that has it done. The same run and
+         *     wishes give the same draw.
+         */
+        post: operations["post_judging_runs_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/leave": {
         parameters: {
             query?: never;
@@ -836,6 +874,10 @@ export interface components {
             /** @description Has to be true; whoever does not agree leaves. */
             agree: boolean;
         };
+        CriteriaTold: {
+            /** @description What can be rated, in the order in which it is asked. */
+            criteria: components["schemas"]["JudgingCriterion"][];
+        };
         /** @description A criterion with the marks that were given. */
         Criterion: {
             marks: components["schemas"]["Marked"][];
@@ -923,6 +965,19 @@ export interface components {
             /** Format: double */
             value: number;
             won: boolean;
+        };
+        /** @description A player who was drawn. */
+        DrawnPlayer: {
+            /** @description Whether it was told who it is. */
+            has_persona: boolean;
+            /** @description Who judges it. */
+            judges: string[];
+            /** @description Its name in the game, under which it is judged. */
+            name: string;
+            /** @description Its seat there, from 0. */
+            seat: components["schemas"]["Seat"];
+            /** @description The session in which it played. */
+            session: string;
         };
         /** @description The target of a round. */
         Drift: {
@@ -1106,6 +1161,49 @@ export interface components {
             needs: number | null;
             seat: components["schemas"]["Seat"];
             won: boolean;
+        };
+        /** @description Something that can be rated. */
+        JudgingCriterion: {
+            /** @description What each mark means, from the lowest to the highest. */
+            marks: string[];
+            /** @description Its name in tables. */
+            name: string;
+            /** @description Whether it is asked only about players who were told who they are. */
+            needs_persona: boolean;
+            /** @description What judges are asked. */
+            question: string;
+        };
+        /** @description A draw, and the experiment that has it judged. */
+        JudgingDraft: {
+            /** @description The command that runs it. */
+            command: string;
+            /** @description Who was drawn, in the order of their sessions. */
+            drawn: components["schemas"]["DrawnPlayer"][];
+            /** @description The name of the experiment's file. */
+            file: string;
+            /** @description The experiment (TOML), complete: nothing else is needed to run it. */
+            text: string;
+        };
+        /** @description Whose play is to be judged, and by whom. */
+        JudgingWanted: {
+            /** @description What is rated, by name; everything that can be without any. */
+            criteria?: string[];
+            /**
+             * Format: int32
+             * @description How many players are judged, at most.
+             */
+            judged: number;
+            /**
+             * Format: int32
+             * @description How many of them judge each record, in turn; all of them without it.
+             */
+            judges: number | null;
+            /** @description Models that judge. */
+            models?: string[];
+            /** @description People judge their own games, and nobody else does. */
+            own?: boolean;
+            /** @description People who judge, by the names under which they are invited. */
+            people?: string[];
         };
         /** @description What a seat in play has before it. */
         Live: {
@@ -2050,6 +2148,96 @@ export interface operations {
             };
             401: components["responses"]["NoCookie"];
             403: components["responses"]["WrongHost"];
+        };
+    };
+    get_judging_criteria: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All criteria. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CriteriaTold"];
+                };
+            };
+            401: components["responses"]["NoCookie"];
+            403: components["responses"]["WrongHost"];
+            /** @description Records are not judged from here. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    post_judging_runs_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The run's address, as the list of runs has it. */
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JudgingWanted"];
+            };
+        };
+        responses: {
+            /** @description The draw. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JudgingDraft"];
+                };
+            };
+            400: components["responses"]["Misspelled"];
+            401: components["responses"]["NoCookie"];
+            403: components["responses"]["ForeignRequest"];
+            /** @description There is no such run, or records are not judged from here. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NoJson"];
+            /** @description What is wanted cannot be had; the error is the reason. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description A session cannot be read. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
         };
     };
     post_leave: {

@@ -11,6 +11,7 @@ export type Route =
   | { page: "run"; run: string }
   | { page: "session"; session: string }
   | { page: "seat" }
+  | { page: "judging" }
   | { page: "results" }
   | { page: "result-sessions" }
   | { page: "none" };
@@ -91,6 +92,7 @@ export function routeOf(path: string): Route {
   const [first, second, ...rest] = parts;
   if (first === undefined) return { page: "runs" };
   if (first === "seat" && rest.length === 0) return { page: "seat" };
+  if (first === "judging" && second === undefined) return { page: "judging" };
   if (first === "results" && second === undefined) return { page: "results" };
   if (first === "results" && second === "sessions" && rest.length === 0) return { page: "result-sessions" };
   if (second === undefined || rest.length > 0) return { page: "none" };
@@ -100,6 +102,8 @@ export function routeOf(path: string): Route {
 }
 
 export const runPath = (run: string) => link(`/runs/${encodeURIComponent(run)}`);
+
+export const judgingPath = (run: string) => link(`/judging?run=${encodeURIComponent(run)}`);
 
 export const sessionPath = (session: string) => link(`/sessions/${encodeURIComponent(session)}`);
 

@@ -1,1 +1,0 @@
-import"./text-DTI_jFqH.js";import{M as e,P as t,Q as n,T as r,h as i,ht as a,q as o}from"./place-DoUaHzCD.js";var s=t(`<div class="scroll region svelte-4lt29s" role="region" tabindex="0"><!></div>`);function c(t,c){var l=s(),u=n(l);r(u,()=>c.children),a(l),o(()=>i(l,`aria-label`,c.name)),e(t,l)}export{c as t};
