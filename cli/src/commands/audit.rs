@@ -47,6 +47,13 @@ pub fn run(arguments: &Audit) -> Result<(), Failure> {
             output::print_json(&json!(entries).to_string());
             return Ok(());
         }
+        if entries.is_empty() {
+            output::tell(&format!(
+                "nothing is noted {}; services note in their own store: --redis or --data as they have it",
+                arguments.store.state().in_words()
+            ));
+            return Ok(());
+        }
         let mut columns = Columns::new([
             "when", "who", "team", "token", "where", "what", "of", "outcome",
         ]);

@@ -73,8 +73,8 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
     runtime()?.block_on(async {
         let guard = log.start("experiments", true)?;
         let done = match arguments {
-            Experiments::List(address) => list(client(address)?).await,
-            Experiments::Show(named) => show(client(&named.address)?, &named.experiment).await,
+            Experiments::List(address) => list(address).await,
+            Experiments::Show(named) => show(named).await,
             Experiments::Pause(paused) => {
                 let request = PauseExperimentRequest {
                     experiment_id: paused.named.experiment.clone(),
@@ -85,7 +85,7 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
                     .await;
                 answered
                     .map(|_| output::print("paused"))
-                    .map_err(|refusal| told(&refusal))
+                    .map_err(|refusal| told(&paused.named.address, &refusal))
             }
             Experiments::Cancel(named) => {
                 let request = CancelExperimentRequest {
@@ -94,7 +94,7 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
                 let cancelled = client(&named.address)?.cancel_experiment(request).await;
                 cancelled
                     .map(|_| output::print("cancelled"))
-                    .map_err(|refusal| told(&refusal))
+                    .map_err(|refusal| told(&named.address, &refusal))
             }
             Experiments::Retry(named) => {
                 let request = RetrySessionsRequest {
@@ -102,9 +102,9 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
                     session_ids: Vec::new(),
                 };
                 let retried = client(&named.address)?.retry_sessions(request).await;
-                let retried = retried.map_err(|refusal| told(&refusal))?;
+                let retried = retried.map_err(|refusal| told(&named.address, &refusal))?;
                 let count = retried.into_inner().requeued;
-                output::print(&format!("{count} sessions queued again"));
+                output::print(&format!("{} queued again", counted(count, "session")));
                 Ok(())
             }
             Experiments::Delete(named) => {
@@ -114,7 +114,7 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
                 let deleted = client(&named.address)?.delete_experiment(request).await;
                 deleted
                     .map(|_| output::print("removed"))
-                    .map_err(|refusal| told(&refusal))
+                    .map_err(|refusal| told(&named.address, &refusal))
             }
             Experiments::Resume(resumed) => {
                 let request = ResumeExperimentRequest {
@@ -126,7 +126,7 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
                     .await;
                 answered
                     .map(|_| output::print("resumed"))
-                    .map_err(|refusal| told(&refusal))
+                    .map_err(|refusal| told(&resumed.named.address, &refusal))
             }
         };
         guard.shutdown().await;
@@ -134,9 +134,13 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
     })
 }
 
-async fn list(mut client: ExperimentServiceClient<Transport>) -> Result<(), Failure> {
-    let listed = client.list_experiments(ListExperimentsRequest {}).await;
-    let listed = listed.map_err(|refusal| told(&refusal))?.into_inner();
+async fn list(address: &CoordinatorAddress) -> Result<(), Failure> {
+    let listed = client(address)?
+        .list_experiments(ListExperimentsRequest {})
+        .await;
+    let listed = listed
+        .map_err(|refusal| told(address, &refusal))?
+        .into_inner();
     if listed.experiments.is_empty() {
         output::tell("no experiments yet; `agon run NAME --coordinator URL` hands one in");
         return Ok(());
@@ -186,30 +190,35 @@ fn state(experiment: &ExperimentSummary) -> String {
 }
 
 async fn show(
-    mut client: ExperimentServiceClient<Transport>,
-    experiment: &str,
+    Named {
+        experiment,
+        address,
+    }: &Named,
 ) -> Result<(), Failure> {
     let request = WatchExperimentRequest {
-        experiment_id: experiment.to_owned(),
+        experiment_id: experiment.clone(),
     };
-    let watched = client
-        .watch_experiment(request)
-        .await
-        .map_err(|refusal| told(&refusal))?;
-    let first = watched
-        .into_inner()
-        .message()
-        .await
-        .map_err(|refusal| told(&refusal))?;
+    let watched = client(address)?.watch_experiment(request).await;
+    let mut watched = watched
+        .map_err(|refusal| told(address, &refusal))?
+        .into_inner();
+    let first = watched.message().await;
+    let first = first.map_err(|refusal| told(address, &refusal))?;
     let state = first.unwrap_or_default();
+    let end = if state.cancelled {
+        ": cancelled"
+    } else if state.queued + state.running + state.waiting == 0 {
+        ": nothing is left to play"
+    } else {
+        ""
+    };
     output::print(&format!(
-        "{} of {} sessions done, {} running, {} queued, {} workers{}",
-        state.done,
-        state.sessions,
-        state.running,
-        state.queued,
-        state.workers,
-        if state.cancelled { ", cancelled" } else { "" }
+        "{} of {} sessions done, {} running, {} queued, {}{end}",
+        grouped(state.done),
+        grouped(state.sessions),
+        grouped(state.running),
+        grouped(state.queued),
+        counted(state.workers, "worker"),
     ));
     if state.waiting > 0 {
         let waiting = counted(state.waiting, "session");
@@ -252,6 +261,9 @@ fn client(address: &CoordinatorAddress) -> Result<ExperimentServiceClient<Transp
     )?))
 }
 
-fn told(refusal: &tonic::Status) -> Failure {
-    refused("the coordinator", refusal)
+fn told(address: &CoordinatorAddress, refusal: &tonic::Status) -> Failure {
+    refused(
+        &format!("the coordinator at {}", address.coordinator),
+        refusal,
+    )
 }

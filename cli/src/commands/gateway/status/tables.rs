@@ -122,6 +122,8 @@ fn key(rows: &[&KeyStatus]) -> Vec<String> {
         if place == 0 {
             lines.push(match row.source.as_str() {
                 "no key" => format!("{}: no key", row.provider),
+                // Where keys come from is for those who run the gateway.
+                "" => row.provider.clone(),
                 source => format!("{}: key from {source}", row.provider),
             });
             if !row.account.is_empty() {

@@ -82,6 +82,19 @@ openai: key from env OPENAI_API_KEY
 }
 
 #[test]
+fn whoever_is_not_told_where_keys_come_from_reads_no_half_sentence() {
+    let mut status = status();
+    for key in &mut status.keys {
+        key.source = String::new();
+    }
+    let shown = of(&status);
+    assert!(
+        shown.contains("\nopenai\n") && !shown.contains("key from"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn no_line_is_wider_than_80_columns() {
     let mut status = status();
     let long = "word ".repeat(60);
