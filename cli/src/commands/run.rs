@@ -20,7 +20,7 @@ use crate::coordinators;
 use crate::embedded::{self, Cluster};
 use crate::experiment_arguments::{CheckedExperiment, ExperimentArguments};
 use crate::failure::Failure;
-use crate::handing_in::hand_in;
+use crate::handing_in::{Terms, hand_in};
 use crate::inviting::doors::GatewayDoors;
 use crate::inviting::{self, PeopleArguments, PeopleFolder, Seating};
 use crate::keeping::Keeping;
@@ -379,7 +379,11 @@ async fn follow(
     interrupt: impl Future<Output = &'static str> + Unpin,
 ) -> Result<End, Failure> {
     let mut client = results::experiment_client(experiments);
-    let submitted = hand_in(&mut client, checked, arguments.new).await;
+    let terms = Terms {
+        accept_new: arguments.new,
+        pause: None,
+    };
+    let submitted = hand_in(&mut client, checked, terms).await;
     let submitted = submitted.map_err(|refusal| lost(arguments, &refusal))?;
     keeping.submitted(&submitted)?;
     let (sessions, already_done) = (submitted.sessions, submitted.already_done);
