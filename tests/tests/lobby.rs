@@ -262,11 +262,16 @@ fn records(people: &Path) -> String {
 
 #[tokio::test]
 async fn a_person_of_a_team_plays_in_its_cluster_once_she_is_there() {
-    let stand = Stand::new();
+    let mut stand = Stand::new();
     let token = stand.token("submit,play");
     let mut run = stand.run(&token, &stand.experiment(""), &[]);
     let link = run.line_with("invite ann: ");
     run.line_with(HELD);
+    let listed = stand.listed(&token);
+    assert!(listed.contains("paused: waiting for people"), "{listed}");
+    // It waits on while its coordinator is away, and after that.
+    stand.cluster.coordinator.kill();
+    stand.cluster.restart_coordinator();
     let listed = stand.listed(&token);
     assert!(listed.contains("paused: waiting for people"), "{listed}");
     let ann = Ann::come(&link).await;

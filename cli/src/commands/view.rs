@@ -31,8 +31,8 @@ const EXAMPLES: &str = "Examples:
   agon view --listen 127.0.0.1:8080     at a port of your choice
   agon view --coordinator http://coordinator:7700
                                         what a cluster plays, as it plays it
-  agon view --coordinator http://coordinator:7700 --gateway http://gateway:7710 --people people.toml
-                                        the same, with seats for people of `agon invite`
+  agon view --coordinator URL --gateway URL --people people.toml
+                                        also seats for whom you `agon invite`
 
 Open the address that is printed; it holds the access token. Only this machine reaches the pages.";
 
