@@ -313,7 +313,7 @@ fn somebody_may_begin_what_waits_for_people_and_a_run_that_is_stopped_says_so() 
     let (code, said) = run.end();
     assert_eq!(code, Some(130), "{said}");
     for words in [
-        "stopped before the game began: solo waits for people",
+        "stopped: the game has not begun, and experiment solo waits for people",
         "the same command lets people in again",
         "`agon experiments resume solo` goes on without their pages",
         "`agon experiments cancel solo` ends it",

@@ -329,7 +329,7 @@ async fn hand_in_as(
 ) -> Result<SubmitExperimentResponse, Failure> {
     let submitted = hand_in(client, checked, terms).await;
     let submitted = submitted.map_err(|refusal| match terms.pause {
-        Some(_) => without_right("the coordinator", &refusal),
+        Some(_) => without_right(&coordinator(arguments), &refusal),
         None => lost(arguments, &refusal),
     })?;
     keeping.submitted(&submitted)?;
@@ -450,8 +450,12 @@ fn interrupted(done: u64, all: u64, answers: Option<u64>, keeping: &Keeping) -> 
 
 /// A refusal of the coordinator as the user should read it.
 fn lost(arguments: &Run, refusal: &Status) -> Failure {
+    results::refused(&coordinator(arguments), refusal)
+}
+
+fn coordinator(arguments: &Run) -> String {
     match &arguments.coordinator {
-        Some(url) => results::refused(&format!("the coordinator at {url}"), refusal),
-        None => results::refused("the coordinator", refusal),
+        Some(url) => format!("the coordinator at {url}"),
+        None => "the coordinator".to_owned(),
     }
 }

@@ -207,19 +207,22 @@ impl Followed<'_> {
             "the same command lets people in again and goes on, `agon experiments resume {name}` goes \
              on without their pages, `agon experiments cancel {name}` ends it"
         );
+        let playing = match state.running {
+            0 => String::new(),
+            1 => ", and one is being played to its end".to_owned(),
+            many => format!(", and {} are being played to their end", grouped(many)),
+        };
         match paused {
             Err(refusal) => format!(
-                "stopped: {done} of {all} sessions are done; nobody can play in these pages any more, \
-                 and {name} could not be paused ({}); {how}",
+                "{done} of {all} sessions are done{playing}; nobody can play in these pages any more, \
+                 and the rest could not be held back ({}); {how}",
                 reason(&refusal)
             ),
             Ok(()) if state.done + state.running == 0 => {
-                format!("stopped before the game began: {name} waits for people; {how}")
+                format!("the game has not begun, and experiment {name} waits for people; {how}")
             }
             Ok(()) => format!(
-                "stopped: {done} of {all} sessions are done and {} are being played to their end; then \
-                 {name} waits for people; {how}",
-                grouped(state.running)
+                "{done} of {all} sessions are done{playing}; the rest waits for people; {how}"
             ),
         }
     }

@@ -680,7 +680,7 @@ test("in a cluster the same command returns to the same people, before the game 
     first.stop();
     const stopped = await first.ended;
     expect(stopped.code).toBe(130);
-    expect(stopped.said).toContain("stopped before the game began: again waits for people; the same command lets people in");
+    expect(stopped.said).toContain("the game has not begun, and experiment again waits for people; the same command lets people in");
     expect(stopped.said).toContain("`agon experiments resume again`");
     expect(await listed(stand, services, "again")).toContain("paused: waiting for people");
     const back = [/(ann was invited before)/, /(bob was invited before)/];
@@ -695,7 +695,7 @@ test("in a cluster the same command returns to the same people, before the game 
     second.stop();
     const left = await second.ended;
     expect(left.code).toBe(130);
-    expect(left.said).toContain("0 of 2 sessions are done and 1 are being played to their end; then again waits for people");
+    expect(left.said).toContain("0 of 2 sessions are done, and one is being played to its end; the rest waits for people");
     for (const page of pages) await expect(page.getByText("The connection is interrupted")).toBeVisible();
     for (const door of ["ann", "bob"]) {
       const [ask] = await asksAt(ann, doors, door);
