@@ -12,23 +12,32 @@ use tonic::Status;
 
 use crate::experiment_arguments::CheckedExperiment;
 
+/// How an experiment is handed in.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Terms<'a> {
+    /// Finished sessions are played anew that other versions of rules or prompts leave behind.
+    pub accept_new: bool,
+    /// Why nothing of it begins until somebody resumes it.
+    pub pause: Option<&'a str>,
+}
+
 /// Submits, and gives another chance to what an earlier run set aside or paused
-/// at: a budget that is still spent pauses again without a call. `accept_new` lets finished
-/// sessions be played anew that other versions of rules or prompts leave behind.
+/// at: a budget that is still spent pauses again without a call.
 ///
 /// # Errors
 /// The coordinator refuses, or does not answer.
 pub async fn hand_in(
     client: &mut ExperimentServiceClient<Transport>,
     checked: &CheckedExperiment,
-    accept_new: bool,
+    terms: Terms<'_>,
 ) -> Result<SubmitExperimentResponse, Status> {
     let request = SubmitExperimentRequest {
         document: checked.document.to_json().into(),
         templates: checked.templates.clone().into_iter().collect(),
         traceparent: telemetry::current_traceparent().unwrap_or_default(),
         models: checked.models.iter().cloned().collect(),
-        accept_new,
+        accept_new: terms.accept_new,
+        pause: terms.pause.unwrap_or_default().to_owned(),
     };
     let submitted = client.submit_experiment(request).await?.into_inner();
     let again = RetrySessionsRequest {
@@ -36,6 +45,9 @@ pub async fn hand_in(
         session_ids: Vec::new(),
     };
     client.retry_sessions(again).await?;
+    if terms.pause.is_some() {
+        return Ok(submitted);
+    }
     let resume = ResumeExperimentRequest {
         experiment_id: submitted.experiment_id.clone(),
         budget_nanodollars: None,

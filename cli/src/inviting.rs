@@ -4,6 +4,7 @@
 
 pub mod doors;
 mod keeper;
+pub mod lobby;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -106,6 +106,7 @@ impl ExperimentService for Experiments {
             already_done: progress.done.into(),
             origins,
             grid,
+            paused: !progress.paused.is_empty(),
         };
         Ok(about(kept_name, response))
     }
@@ -188,8 +189,7 @@ impl ExperimentService for Experiments {
             reason,
         } = request.into_inner();
         let id = holder.kept_name(&experiment_id);
-        let end = reason.floor_char_boundary(LONGEST_REASON);
-        let reason = match reason[..end].trim() {
+        let reason = match bounded(&reason) {
             "" => "somebody paused it",
             reason => reason,
         };
@@ -318,6 +318,7 @@ impl Experiments {
             stored,
             bundle,
             accept_new,
+            pause,
         } = submission;
         let failed = |error| wire::status(&error);
         if let Some((digest, templates)) = bundle {
@@ -341,7 +342,9 @@ impl Experiments {
             let error = with_causes(&error);
             warn!(%error, "the archive does not hold the document of an experiment");
         }
-        office.handle.submit(submitted, document, accept_new).await
+        let pause = pause.map(|reason| bounded(&reason).to_owned());
+        let handle = &office.handle;
+        handle.submit(submitted, document, accept_new, pause).await
     }
 }
 
@@ -366,6 +369,12 @@ fn assign(submission: &mut Submission, holder: &Holder) -> Result<(), Status> {
     submitted.team = team.to_owned();
     submitted.name = holder.kept_name(&submitted.name);
     Ok(())
+}
+
+/// A reason for a pause, as far as it is kept.
+fn bounded(reason: &str) -> &str {
+    let end = reason.floor_char_boundary(LONGEST_REASON);
+    reason[..end].trim()
 }
 
 /// An answer with the experiment that it is about, for the log of who did what.

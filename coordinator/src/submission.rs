@@ -30,6 +30,8 @@ pub struct Submission {
     pub bundle: Option<(String, Templates)>,
     /// Whether sessions of other versions may be left behind.
     pub accept_new: bool,
+    /// Why it pauses at once, if it does.
+    pub pause: Option<String>,
 }
 
 /// Checks and expands what is handed in.
@@ -88,6 +90,7 @@ pub fn prepare(
         stored,
         document,
         accept_new: request.accept_new,
+        pause: Some(request.pause).filter(|reason| !reason.trim().is_empty()),
     })
 }
 

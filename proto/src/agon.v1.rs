@@ -1742,6 +1742,10 @@ pub struct SubmitExperimentRequest {
     /// Finished sessions that other versions leave behind may be bought again.
     #[prost(bool, tag = "5")]
     pub accept_new: bool,
+    /// Not empty: it pauses for this reason from the moment it is queued, as after PauseExperiment,
+    /// unless all of it is finished. At most 200 bytes.
+    #[prost(string, tag = "6")]
+    pub pause: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SubmitExperimentResponse {
@@ -1758,6 +1762,9 @@ pub struct SubmitExperimentResponse {
     /// Names the grid: equal as long as its positions hold the same sessions.
     #[prost(fixed64, tag = "5")]
     pub grid: u64,
+    /// It pauses. Coordinators that do not know `pause` leave this unset.
+    #[prost(bool, tag = "6")]
+    pub paused: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WatchExperimentRequest {

@@ -19,6 +19,9 @@ const TELL_EVERY: Duration = Duration::from_millis(250);
 /// How often a silent stream shows that it lives.
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
 
+/// Why an experiment pauses that goes on once the people who were invited to it are ready.
+pub const WAITING_FOR_PEOPLE: &str = "waiting for people";
+
 /// The state of an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -70,6 +73,18 @@ pub struct Sweep {
     pub faults: Vec<SweepFault>,
     /// The address of its sessions below `/runs`; null until one of them is finished.
     pub run: Option<String>,
+}
+
+impl Sweep {
+    /// Whether it pauses until people are there.
+    pub fn waits_for_people(&self) -> bool {
+        self.state == State::Paused && self.reason.as_deref() == Some(WAITING_FOR_PEOPLE)
+    }
+
+    /// Whether no session of it has begun.
+    pub fn has_not_begun(&self) -> bool {
+        self.waiting == self.sessions
+    }
 }
 
 /// Sessions that were set aside for one reason.

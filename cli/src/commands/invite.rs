@@ -17,8 +17,8 @@ const EXAMPLES: &str = "Examples:
   agon invite market --list             who was invited, and who came
   agon invite market --revoke 5f0c2a9b  that link opens nothing any more
 
-A door is what follows `human/` in a player's model. The links open while `agon run --web` or \
-`agon view --coordinator URL --gateway URL` serves pages from the same data folder. A link is shown \
+A door is what follows `human/` in a player's model. The links open while `agon run --web`, also in a \
+cluster, or `agon view --coordinator URL --gateway URL` serves pages from the same data folder. A link is shown \
 once: only a digest of it is kept.";
 
 /// Arguments of `agon invite`.

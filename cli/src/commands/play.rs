@@ -16,7 +16,7 @@ use agon_service_kit::signals::shutdown_signal;
 use crate::embedded::{self, Cluster};
 use crate::experiment_arguments::ExperimentArguments;
 use crate::failure::Failure;
-use crate::handing_in::hand_in;
+use crate::handing_in::{Terms, hand_in};
 use crate::inviting;
 use crate::judged::JudgingArguments;
 use crate::keeping::Keeping;
@@ -209,7 +209,7 @@ async fn sit(
 ) -> Result<End, Failure> {
     let lost = |refusal| results::refused("the game", &refusal);
     let mut experiments = results::experiment_client(cluster.experiments.clone());
-    let submitted = hand_in(&mut experiments, &seated.checked, false)
+    let submitted = hand_in(&mut experiments, &seated.checked, Terms::default())
         .await
         .map_err(lost)?;
     keeping.submitted(&submitted)?;

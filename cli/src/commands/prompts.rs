@@ -25,7 +25,7 @@ use tonic::Status;
 use crate::embedded::{Cluster, Options};
 use crate::experiment_arguments::{CheckedExperiment, prompts_of};
 use crate::failure::Failure;
-use crate::handing_in::hand_in;
+use crate::handing_in::{Terms, hand_in};
 use crate::model_config::SIMULATED;
 use crate::output::{self, Columns};
 use crate::outside::GameArguments;
@@ -216,7 +216,9 @@ async fn play(checked: &CheckedExperiment) -> Result<String, Failure> {
     let cluster = Cluster::start(&options, config, &checked.models).await?;
     let played = async {
         let mut client = results::experiment_client(cluster.experiments.clone());
-        let experiment_id = hand_in(&mut client, checked, false).await?.experiment_id;
+        let experiment_id = hand_in(&mut client, checked, Terms::default())
+            .await?
+            .experiment_id;
         let watch = WatchExperimentRequest {
             experiment_id: experiment_id.clone(),
         };

@@ -175,6 +175,7 @@ async fn look(arguments: &Pull, transport: &Transport) -> Result<Known, Failure>
             already_done: state.done,
             origins,
             grid,
+            paused: !state.paused.is_empty(),
         },
         document,
         templates,

@@ -3,26 +3,23 @@
 //! tables are written by `results.rs`. Started by `commands.rs`.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use agon_engine::spec::SIMULATED_ENDPOINT;
 use agon_outlets::InLine as _;
-use agon_proto::v1::WatchExperimentResponse;
+use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
+use agon_proto::v1::{SubmitExperimentResponse, WatchExperimentResponse};
 use agon_report::grouped;
 use agon_service_kit::signals::shutdown_signal;
-use agon_web::seats::Seats;
 use agon_worker::Transport;
 use tonic::Status;
 use tracing::Instrument as _;
 
-use crate::connecting::transport_to;
-use crate::coordinators;
 use crate::embedded::{self, Cluster};
 use crate::experiment_arguments::{CheckedExperiment, ExperimentArguments};
 use crate::failure::Failure;
-use crate::handing_in::hand_in;
-use crate::inviting::doors::GatewayDoors;
-use crate::inviting::{self, PeopleArguments, PeopleFolder, Seating};
+use crate::handing_in::{Terms, hand_in};
+use crate::inviting::PeopleArguments;
+use crate::inviting::lobby::without_right;
 use crate::keeping::Keeping;
 use crate::model_config::ModelArguments;
 use crate::output::{self, counted};
@@ -32,13 +29,17 @@ use crate::results;
 use crate::role::{LogArguments, MetricsArguments, StoreArguments, runtime, typed};
 use crate::run_folder::account::State;
 use crate::run_folder::{Place, RunFolder};
-use crate::viewing::{self, Files, Following, Pages, Source};
+use crate::viewing;
 
+mod cluster;
+mod pages;
 mod verdict;
 pub(super) mod watch;
 
 pub(super) use verdict::verdict;
 
+use cluster::in_cluster;
+use pages::OpenedPages;
 use watch::{Watch, expected_decisions, is_paused};
 
 /// Headings of the help text.
@@ -74,7 +75,7 @@ pub struct Run {
     /// process; of several, separated by commas, the one in charge is found
     #[arg(long, env = "AGON_COORDINATOR", hide_env_values = true, value_name = "URL", help_heading = CLUSTER)]
     pub(super) coordinator: Option<String>,
-    /// Gateway of that cluster, to show its progress
+    /// Gateway of that cluster, to show its progress and to ask people
     #[arg(
         long,
         env = "AGON_GATEWAY", hide_env_values = true,
@@ -91,10 +92,10 @@ pub struct Run {
     #[arg(long, short, help_heading = RUNNING)]
     quiet: bool,
     /// Serve pages on this machine that show the run while it lasts; their address is printed, and a
-    /// link for each human seat, at which somebody plays in a browser. For a cluster: `agon view
-    /// --coordinator URL`
+    /// link for each human seat, at which somebody plays in a browser. The run begins when everybody
+    /// is ready; with --coordinator, people need --gateway too
     #[arg(long, value_name = "ADDRESS", help_heading = RUNNING, num_args = 0..=1,
-          default_missing_value = viewing::LISTEN, conflicts_with = "coordinator")]
+          default_missing_value = viewing::LISTEN)]
     web: Option<String>,
     /// Let programs on this machine answer at doors over HTTP while the run lasts, as at a gateway's
     /// --http-listen; the address is printed. For a cluster: the gateway's
@@ -243,7 +244,11 @@ async fn in_process(
         output::tell(&format!("agon run http listening on {address}"));
     }
     let seats = match &arguments.web {
-        Some(listen) => show(arguments, checked, listen, &cluster).await?,
+        Some(listen) => {
+            let opened = OpenedPages::open(arguments, checked, listen).await?;
+            let (experiments, gateway) = (cluster.experiments.clone(), cluster.gateway.clone());
+            opened.serve(cluster.tasks(), experiments, Some(gateway))?
+        }
         None => None,
     };
     if let Some(seats) = &seats {
@@ -290,86 +295,6 @@ async fn in_process(
     keeping.finish(cluster.stop(ended).await)
 }
 
-/// Serves pages that show what this process plays, until it ends, and tells their address; where people
-/// play, invites them to their seats.
-async fn show(
-    arguments: &Run,
-    checked: &CheckedExperiment,
-    listen: &str,
-    cluster: &Cluster,
-) -> Result<Option<Arc<Seats>>, Failure> {
-    let files = Arc::new(Files::default());
-    let pages = Pages::open(listen, &files).await?;
-    let (experiments, gateway) = (cluster.experiments.clone(), cluster.gateway.clone());
-    let tasks = cluster.tasks();
-    let source = Source::of_this_process(experiments, Some(gateway.clone()));
-    let stopping = tasks.shutdown_token();
-    let following = Following::begin(tasks, stopping, source, pages.library(), files)?;
-    output::tell(&format!("watch it at {}", pages.address()));
-    let (name, invited) = (&checked.document.name, inviting::doors(&checked.models));
-    let seats = if invited.is_empty() {
-        None
-    } else {
-        let people = arguments.people.read()?;
-        let folder = PeopleFolder::open(&arguments.store.data)?;
-        inviting::invite_all(&folder, name, &invited, &people, &pages.origin())?;
-        let games = [(name.clone(), inviting::games(&checked.document)?)];
-        let doors = GatewayDoors::new(gateway, tasks.clone(), games.into());
-        let seating = Seating {
-            people,
-            folder,
-            doors,
-        };
-        Some(seating.seats(pages.library(), &following))
-    };
-    pages.serve(tasks, Some(following), seats.clone())?;
-    Ok(seats)
-}
-
-async fn in_cluster(
-    arguments: &Run,
-    checked: &CheckedExperiment,
-    folder: RunFolder,
-    url: &str,
-    mut interrupt: impl Future<Output = &'static str> + Unpin,
-) -> Result<(), Failure> {
-    let experiments = coordinators::in_charge(url)?;
-    let gateway = match &arguments.gateway {
-        Some(url) => Some(transport_to(url)?),
-        None => None,
-    };
-    let mut keeping = Keeping::begin(folder, checked, arguments.state())?;
-    if !arguments.quiet {
-        keeping.show_fetching();
-    }
-    let watched = follow(
-        arguments,
-        checked,
-        &mut keeping,
-        (experiments.clone(), gateway.clone()),
-        &mut interrupt,
-    );
-    let ended = match watched.await {
-        Ok(End::Over(state)) => {
-            let channels = (experiments, gateway);
-            let ended = tokio::select! {
-                ended = conclude(arguments, checked, &mut keeping, channels, &state) => Some(ended),
-                _ = interrupt => None,
-            };
-            ended.unwrap_or_else(|| Err(keeping.stopped()))
-        }
-        Ok(End::Interrupted(state)) => Err(Failure::Interrupted(format!(
-            "stopped watching: {} of {} sessions are done, and the cluster continues; the same \
-             command watches again, `agon experiments cancel {}` ends it",
-            grouped(state.done),
-            grouped(state.sessions),
-            checked.document.name
-        ))),
-        Err(failure) => Err(failure),
-    };
-    keeping.finish(ended)
-}
-
 /// Hands the experiment in and follows it to its end, or to Ctrl-C.
 async fn follow(
     arguments: &Run,
@@ -378,9 +303,35 @@ async fn follow(
     (experiments, gateway): (Transport, Option<Transport>),
     interrupt: impl Future<Output = &'static str> + Unpin,
 ) -> Result<End, Failure> {
-    let mut client = results::experiment_client(experiments);
-    let submitted = hand_in(&mut client, checked, arguments.new).await;
-    let submitted = submitted.map_err(|refusal| lost(arguments, &refusal))?;
+    let mut client = results::experiment_client(experiments.clone());
+    let terms = Terms {
+        accept_new: arguments.new,
+        pause: None,
+    };
+    let submitted = hand_in_as(arguments, checked, keeping, &mut client, terms).await?;
+    watch_to_end(
+        arguments,
+        checked,
+        submitted,
+        (experiments, gateway),
+        interrupt,
+    )
+    .await
+}
+
+/// Hands the experiment in, and tells where its models are and what is done already.
+async fn hand_in_as(
+    arguments: &Run,
+    checked: &CheckedExperiment,
+    keeping: &mut Keeping,
+    client: &mut ExperimentServiceClient<Transport>,
+    terms: Terms<'_>,
+) -> Result<SubmitExperimentResponse, Failure> {
+    let submitted = hand_in(client, checked, terms).await;
+    let submitted = submitted.map_err(|refusal| match terms.pause {
+        Some(_) => without_right(&coordinator(arguments), &refusal),
+        None => lost(arguments, &refusal),
+    })?;
     keeping.submitted(&submitted)?;
     let (sessions, already_done) = (submitted.sessions, submitted.already_done);
     if !arguments.quiet {
@@ -405,6 +356,19 @@ async fn follow(
             "{done} of {all} sessions were done before and are kept"
         ));
     }
+    Ok(submitted)
+}
+
+/// Follows what was handed in to its end, or to Ctrl-C.
+async fn watch_to_end(
+    arguments: &Run,
+    checked: &CheckedExperiment,
+    submitted: SubmitExperimentResponse,
+    (experiments, gateway): (Transport, Option<Transport>),
+    interrupt: impl Future<Output = &'static str> + Unpin,
+) -> Result<End, Failure> {
+    let client = results::experiment_client(experiments);
+    let (sessions, already_done) = (submitted.sessions, submitted.already_done);
     let expected = expected_decisions(checked, sessions, already_done);
     let progress = Progress::start(arguments.quiet, sessions, already_done, expected);
     let mut watch = Watch::new(
@@ -486,8 +450,12 @@ fn interrupted(done: u64, all: u64, answers: Option<u64>, keeping: &Keeping) -> 
 
 /// A refusal of the coordinator as the user should read it.
 fn lost(arguments: &Run, refusal: &Status) -> Failure {
+    results::refused(&coordinator(arguments), refusal)
+}
+
+fn coordinator(arguments: &Run) -> String {
     match &arguments.coordinator {
-        Some(url) => results::refused(&format!("the coordinator at {url}"), refusal),
-        None => results::refused("the coordinator", refusal),
+        Some(url) => format!("the coordinator at {url}"),
+        None => "the coordinator".to_owned(),
     }
 }

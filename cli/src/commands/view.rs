@@ -1,22 +1,28 @@
 //! `agon view`: pages in a browser that show runs and sessions, served on this machine alone. Finds the
-//! records, lists them while pages are looked at, and hands them to the web server. Changes nothing.
-//! Started by `commands.rs`.
+//! records, lists them while pages are looked at, and hands them to the web server. Begins what waits for
+//! people once they are ready, and changes nothing else. Started by `commands.rs`.
 
 use std::sync::Arc;
 
+use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_service_kit::tasks::{TaskKind, Tasks};
-use agon_web::seats::People;
+use agon_web::seats::{People, Seats};
+use agon_worker::Transport;
 
 use crate::connecting::transport_to;
 use crate::coordinators;
 use crate::failure::Failure;
 use crate::gathering::RunArguments;
 use crate::inviting::doors::GatewayDoors;
+use crate::inviting::lobby;
 use crate::inviting::{self, PeopleArguments, PeopleFolder, Seating};
 use crate::output;
 use crate::results::experiment_client;
 use crate::role::{LogArguments, OnSignals, run_service};
 use crate::viewing::{Files, Following, LISTEN, Pages, Source, listing};
+
+/// A door at which nobody is asked: whether it may be followed says the same of all.
+const ANY_DOOR: &str = "lobby";
 
 const EXAMPLES: &str = "Examples:
   agon view                             every run that is kept here
@@ -25,6 +31,8 @@ const EXAMPLES: &str = "Examples:
   agon view --listen 127.0.0.1:8080     at a port of your choice
   agon view --coordinator http://coordinator:7700
                                         what a cluster plays, as it plays it
+  agon view --coordinator URL --gateway URL --people people.toml
+                                        also seats for whom you `agon invite`
 
 Open the address that is printed; it holds the access token. Only this machine reaches the pages.";
 
@@ -46,7 +54,7 @@ pub struct View {
         conflicts_with = "runs"
     )]
     coordinator: Option<String>,
-    /// The gateway of that cluster, for costs and what waits for quota
+    /// The gateway of that cluster, for costs, what waits for quota, and asking people
     #[arg(
         long,
         env = "AGON_GATEWAY",
@@ -85,7 +93,7 @@ pub fn run(arguments: &View, log: &LogArguments) -> Result<(), Failure> {
                 let gateway = arguments.gateway.as_deref().map(transport_to).transpose()?;
                 let experiments = coordinators::in_charge(url)?;
                 let client = experiment_client(experiments.clone());
-                let doors = gateway.clone();
+                let asking = gateway.clone().zip(arguments.gateway.as_deref());
                 let following = Following::begin(
                     &tasks,
                     tasks.shutdown_token(),
@@ -93,16 +101,24 @@ pub fn run(arguments: &View, log: &LogArguments) -> Result<(), Failure> {
                     pages.library(),
                     files,
                 )?;
-                let seats = match (doors, arguments.invited()?) {
-                    (Some(gateway), Some((people, folder))) => {
-                        let games = inviting::games_of(client, &folder).await?;
+                let seats = match (asking, arguments.invited()?) {
+                    (Some((gateway, url)), Some((people, folder))) => {
+                        let games = inviting::games_of(client.clone(), &folder).await?;
+                        tell_what_is_held_back(gateway.clone(), url).await;
                         let doors = GatewayDoors::new(gateway, tasks.clone(), games);
                         let seating = Seating {
                             people,
                             folder,
                             doors,
                         };
-                        Some(seating.seats(pages.library(), &following))
+                        let seats = seating.seats(pages.library(), &following);
+                        begin_what_waits(&tasks, Arc::clone(&seats), client);
+                        Some(seats)
+                    }
+                    (None, Some(_)) if arguments.people.people.is_some() => {
+                        let text = "--people has no effect without --gateway: people are asked at \
+                                    doors of the cluster's gateway";
+                        return Err(Failure::BadInput(text.to_owned()));
                     }
                     _ => None,
                 };
@@ -123,6 +139,26 @@ impl View {
             false => Ok(None),
         }
     }
+}
+
+/// Says what people at these pages can and cannot do.
+async fn tell_what_is_held_back(gateway: Transport, url: &str) {
+    match lobby::require_doors(gateway, url, ANY_DOOR).await {
+        Err(failure) => output::tell(&format!("nobody can play in these pages: {failure}")),
+        Ok(()) => output::tell(
+            "people can play in these pages; an experiment that waits for people, as `agon run --web` \
+             hands it in, begins once all of them are ready, and nothing else is held back",
+        ),
+    }
+}
+
+/// Begins what waits for people once they are ready, for as long as pages are served.
+fn begin_what_waits(tasks: &Tasks, seats: Arc<Seats>, client: ExperimentServiceClient<Transport>) {
+    let stopping = tasks.shutdown_token();
+    tasks.spawn(TaskKind::UPKEEP, "lobby", async move {
+        let beginning = lobby::begin_whatever_is_ready(seats, client);
+        let _ = stopping.run_until_cancelled(beginning).await;
+    });
 }
 
 /// Lists what is in the files, beside everything else: readers wait for disks.

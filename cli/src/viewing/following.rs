@@ -59,6 +59,8 @@ pub struct Source {
     pub experiments: Transport,
     /// The gateway, for costs and what waits for quota.
     pub gateway: Option<Transport>,
+    /// Nothing but this experiment is followed.
+    pub only: Option<String>,
     /// Who looks; the gateway knows experiments by the names under which they are kept.
     pub holder: Holder,
 }
@@ -69,7 +71,16 @@ impl Source {
         Self {
             experiments,
             gateway,
+            only: None,
             holder: Holder::anybody(),
+        }
+    }
+
+    /// One experiment alone.
+    pub fn only(self, experiment: &str) -> Self {
+        Self {
+            only: Some(experiment.to_owned()),
+            ..self
         }
     }
 }
@@ -121,6 +132,7 @@ pub fn follow(
     let follower = Follower {
         client: experiment_client(source.experiments),
         gateway: source.gateway,
+        only: source.only,
         holder: source.holder,
         library,
         files,
@@ -178,6 +190,7 @@ impl Sweeps for Following {
 struct Follower {
     client: Client,
     gateway: Option<Transport>,
+    only: Option<String>,
     holder: Holder,
     library: Arc<Library>,
     files: Arc<Files>,
@@ -212,7 +225,10 @@ impl Follower {
 
     async fn look(&mut self) -> Result<Vec<Sweep>, Status> {
         let listed = self.client.list_experiments(ListExperimentsRequest {});
-        let listed = in_time(listed).await?.into_inner().experiments;
+        let mut listed = in_time(listed).await?.into_inner().experiments;
+        if let Some(only) = &self.only {
+            listed.retain(|summary| summary.experiment_id == *only);
+        }
         self.forget_what_is_gone(&listed).await?;
         let waiting_for_quota = self.waiting_for_quota().await;
         let mut sweeps = Vec::with_capacity(listed.len());

@@ -326,6 +326,7 @@ impl Teams {
         let source = Source {
             experiments: self.in_the_name_of(known),
             gateway: self.pages.gateway.clone(),
+            only: None,
             holder: reader,
         };
         let stopping = begun.clone();

@@ -81,17 +81,19 @@ impl OwnerHandle {
         let _ = self.tell(Message::Leave { stream }).await;
     }
 
-    /// Hands an experiment in whose document is stored.
+    /// Hands an experiment in whose document is stored; with `pause` it pauses at once.
     pub async fn submit(
         &self,
         submitted: ExperimentSubmitted,
         document: Arc<ExperimentDocument>,
         accept_new: bool,
+        pause: Option<String>,
     ) -> Answer<Progress> {
         self.ask(|reply| Message::Submit {
             submitted,
             document,
             accept_new,
+            pause,
             reply,
         })
         .await

@@ -124,6 +124,7 @@ pub enum Message {
         submitted: ExperimentSubmitted,
         document: std::sync::Arc<crate::experiment::ExperimentDocument>,
         accept_new: bool,
+        pause: Option<String>,
         reply: Reply<Progress>,
     },
     /// The same.

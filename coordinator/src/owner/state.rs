@@ -139,10 +139,13 @@ impl OwnerState {
                 submitted,
                 document,
                 accept_new,
+                pause,
                 reply,
             } => {
                 let name = submitted.name.clone();
-                let key = self.queue.submit(submitted, accept_new, now);
+                let key = self
+                    .queue
+                    .submit(submitted, accept_new, pause.as_deref(), now);
                 if let Ok(key) = key
                     && let Some(submitted) = self.queue.submitted(key)
                 {

@@ -16,7 +16,8 @@ use super::messages::Refusal;
 
 impl Queue {
     /// Takes in an experiment; its number is set here. `accept_new` lets finished sessions of other
-    /// versions be left behind.
+    /// versions be left behind. With `pause` it pauses by hand for this reason before anything of it is
+    /// granted, unless all of it is finished.
     ///
     /// # Errors
     /// It is another team's, or other versions would leave finished sessions behind.
@@ -24,6 +25,7 @@ impl Queue {
         &mut self,
         mut submitted: ExperimentSubmitted,
         accept_new: bool,
+        pause: Option<&str>,
         now: Duration,
     ) -> Result<u32, Refusal> {
         match self.names.get(&submitted.name) {
@@ -36,6 +38,9 @@ impl Queue {
         }
         let key = submitted.experiment;
         self.record(Change::Submitted(submitted));
+        if let Some(reason) = pause.filter(|_| !self.experiments[&key].is_finished()) {
+            self.record_pause(key, reason);
+        }
         self.grant(now);
         Ok(key)
     }
@@ -50,12 +55,16 @@ impl Queue {
         if experiment.is_over() || experiment.cancelled {
             return Err(Refusal::NothingToPause(name.to_owned()));
         }
+        self.record_pause(key, reason);
+        Ok(())
+    }
+
+    fn record_pause(&mut self, experiment: u32, reason: &str) {
         self.record(Change::Paused(ExperimentPaused {
-            experiment: key,
+            experiment,
             reason: reason.to_owned(),
             by_hand: true,
         }));
-        Ok(())
     }
 
     /// Cancels what has not ended.

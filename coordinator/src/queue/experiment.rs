@@ -216,6 +216,11 @@ impl Experiment {
         waits == 0 && self.sessions.count(State::Leased) == 0
     }
 
+    /// Whether every session of it is finished.
+    pub fn is_finished(&self) -> bool {
+        self.sessions.count(State::Done) == self.sessions.shape().sessions()
+    }
+
     /// For a snapshot.
     pub fn keep(&self) -> ExperimentSnapshot {
         let kept = kept::keep(&self.sessions);

@@ -69,9 +69,17 @@ impl Bench {
 
     /// The same, with terms of its own.
     fn submit_as(&mut self, submitted: ExperimentSubmitted) -> Result<u32, Refusal> {
-        let key = self.queue.submit(submitted, false, self.now);
+        let key = self.queue.submit(submitted, false, None, self.now);
         self.carry_out();
         key
+    }
+
+    /// The same, pausing at once.
+    fn submit_paused(&mut self, submitted: ExperimentSubmitted, reason: &str) {
+        let now = self.now;
+        let submitted = self.queue.submit(submitted, false, Some(reason), now);
+        submitted.unwrap();
+        self.carry_out();
     }
 
     /// One cell with so many repeats, of team red.

@@ -240,6 +240,45 @@ async fn spent_budget_pauses_and_a_raised_one_goes_on_with_it() {
 }
 
 #[tokio::test]
+async fn what_is_handed_in_paused_begins_when_it_is_resumed_and_the_answer_says_so() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    let mut worker = Worker::connect(&services, "w1", 2).await;
+    let submit = |pause: &str| SubmitExperimentRequest {
+        document: document().into(),
+        pause: pause.to_owned(),
+        ..SubmitExperimentRequest::default()
+    };
+    let why = format!("waiting for people{}", "!".repeat(300));
+    let submitted = commands.submit_experiment(submit(&why)).await.unwrap();
+    let submitted = submitted.into_inner();
+    assert!(submitted.paused);
+    let id = submitted.experiment_id;
+    let told = progress(&mut commands, &id).await;
+    assert!(told.paused_by_hand);
+    assert_eq!(told.paused, why[..200]);
+    assert_eq!((told.queued, told.running), (6, 0));
+    let resume = ResumeExperimentRequest {
+        experiment_id: id.clone(),
+        budget_nanodollars: None,
+    };
+    commands.resume_experiment(resume).await.unwrap();
+    // Everything that was granted before would have come first.
+    assert_eq!(play_all(&mut worker, 6).await.len(), 6);
+    let again = commands.submit_experiment(submit("why")).await.unwrap();
+    assert!(!again.into_inner().paused, "all of it is finished");
+    // Blanks are no reason.
+    let other = SubmitExperimentRequest {
+        document: document_of(&FILE.replace("repeats = 3", "repeats = 4")).into(),
+        pause: " ".to_owned(),
+        ..SubmitExperimentRequest::default()
+    };
+    let other = commands.submit_experiment(other).await.unwrap();
+    assert!(!other.into_inner().paused);
+}
+
+#[tokio::test]
 async fn stored_records_are_reported_to_the_hook() {
     let stored = Arc::new(Mutex::new(Vec::new()));
     let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();

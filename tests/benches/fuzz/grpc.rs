@@ -233,6 +233,7 @@ fn submitted() -> Vec<u8> {
         traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned(),
         models: vec!["m".to_owned()],
         accept_new: true,
+        pause: "waiting for people".to_owned(),
     };
     request.encode_to_vec()
 }

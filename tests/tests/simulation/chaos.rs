@@ -152,6 +152,7 @@ impl World {
             submitted,
             document: version.document.clone(),
             accept_new: false,
+            pause: None,
             reply,
         };
         self.tell(at, message)

@@ -20,7 +20,7 @@ use super::seat_state::{CheckQuestion, GameState, LobbyState, SeatState, Stage, 
 use super::table::Tables;
 use crate::library::{Library, beside};
 use crate::refusal::Refusal;
-use crate::sweeps::{State, States, Sweeps};
+use crate::sweeps::{State, States, Sweep, Sweeps};
 
 /// Between two looks at whether everybody is there.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -65,16 +65,52 @@ impl Seats {
         self.people.host()
     }
 
+    /// How long people are waited for before a game.
+    pub fn lobby_waits(&self) -> Duration {
+        self.people.lobby_waits()
+    }
+
     /// Returns once everybody who was invited is ready, the experiment goes on anyway, or nobody is
     /// waited for any longer.
     pub async fn everybody_ready(&self, experiment: &str) {
         let began = Instant::now();
-        while began.elapsed() < self.people.lobby_waits() {
-            if self.are_ready(experiment) || self.standing(experiment) != Standing::NotBegun {
+        while began.elapsed() < self.lobby_waits() {
+            if self.are_ready(experiment) || !self.is_waiting(experiment) {
                 return;
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
+    }
+
+    /// Whether an experiment waits for people: nobody has handed it in, or it pauses for them.
+    pub fn is_waiting(&self, experiment: &str) -> bool {
+        let Some(states) = &self.states else {
+            return false;
+        };
+        let states = states.borrow();
+        let found = states.iter().find(|sweep| sweep.experiment == experiment);
+        found.is_none_or(Sweep::waits_for_people)
+    }
+
+    /// Returns experiments that pause for people who are all ready, once there are any.
+    pub async fn any_ready(&self) -> Vec<String> {
+        loop {
+            let ready = self.ready_to_begin();
+            if !ready.is_empty() {
+                return ready;
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    fn ready_to_begin(&self) -> Vec<String> {
+        let Some(states) = &self.states else {
+            return Vec::new();
+        };
+        let states = Arc::clone(&states.borrow());
+        let waiting = states.iter().filter(|sweep| sweep.waits_for_people());
+        let ready = waiting.filter(|sweep| self.are_ready(&sweep.experiment));
+        ready.map(|sweep| sweep.experiment.clone()).collect()
     }
 
     /// Returns once everybody who came and did not leave has done everything that is asked after the
@@ -96,7 +132,7 @@ impl Seats {
         }
     }
 
-    /// Whether everybody who was invited is at their page and ready.
+    /// Whether everybody who was invited is at their page and ready, or has played all their games.
     pub(super) fn are_ready(&self, experiment: &str) -> bool {
         let Ok(book) = self.keeper.read() else {
             return false;
@@ -108,8 +144,15 @@ impl Seats {
                 let claim = seat.claim.as_ref().filter(|claim| !claim.left);
                 let is_ready = claim.is_some_and(|claim| self.course(claim, alone).is_ready());
                 // Who has closed their page since is waited for again.
-                is_ready && self.presence.is_here(&seat.id)
+                (is_ready && self.presence.is_here(&seat.id)) || self.has_finished(seat)
             })
+    }
+
+    /// Whether somebody has done everything, and no game is left for them.
+    fn has_finished(&self, seat: &Invitation) -> bool {
+        let all = self.doors.games(&seat.experiment, &seat.door);
+        let claim = seat.claim.as_ref().filter(|claim| claim.finished);
+        claim.is_some_and(|claim| all.is_none_or(|all| claim.games.len() as u64 >= all))
     }
 
     fn course<'a>(&'a self, claim: &'a Claim, alone: bool) -> Course<'a> {
@@ -126,10 +169,16 @@ impl Seats {
         };
         let states = states.borrow();
         let found = states.iter().find(|sweep| sweep.experiment == experiment);
-        match found.map(|sweep| sweep.state) {
-            None => Standing::NotBegun,
-            Some(State::Running | State::Paused) => Standing::Going,
-            Some(State::Done | State::Cancelled) => Standing::Over,
+        let Some(sweep) = found else {
+            return Standing::NotBegun;
+        };
+        match sweep.state {
+            // Whoever is asked already is not sent back to the lobby.
+            State::Paused if sweep.waits_for_people() && sweep.has_not_begun() => {
+                Standing::NotBegun
+            }
+            State::Running | State::Paused => Standing::Going,
+            State::Done | State::Cancelled => Standing::Over,
         }
     }
 

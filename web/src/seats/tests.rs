@@ -24,7 +24,10 @@ use tower::ServiceExt as _;
 use super::{
     Asks, Book, DoorAsk, Doors, Keeper, Kept, Message, People, Seats, Speaker, Unanswered,
 };
+use crate::sweeps::Sweeps;
 use crate::{Access, Calls, Entrance, Library, Place, Sessions, Shelf, Source, router};
+
+mod lobby;
 
 /// A year from now and more.
 pub(crate) const FAR: u64 = u64::MAX;
@@ -165,6 +168,10 @@ pub(crate) struct Guest {
 
 impl Stand {
     pub(crate) fn new(people: People) -> Self {
+        Self::of(people, None)
+    }
+
+    fn of(people: People, sweeps: Option<&Arc<dyn Sweeps>>) -> Self {
         let (keeper, doors) = (Arc::<Memory>::default(), Arc::<Waiting>::default());
         let library = Arc::new(Library::new(Arc::new(Nothing)));
         let seats = Seats::new(
@@ -172,7 +179,7 @@ impl Stand {
             Arc::clone(&keeper) as Arc<dyn Keeper>,
             Arc::clone(&doors) as Arc<dyn Doors>,
             Arc::clone(&library),
-            None,
+            sweeps,
         );
         let seats = Arc::new(seats);
         let access = Access::new(

@@ -201,3 +201,47 @@ fn pause_of_what_is_over_or_cancelled_is_refused_and_cancelling_ends_a_pause() {
     let nothing = Err(Refusal::NothingToPause("x".to_owned()));
     assert_eq!(bench.pause_by_hand("x", "why"), nothing);
 }
+
+#[test]
+fn what_is_submitted_paused_is_granted_to_nobody_until_it_is_resumed() {
+    let mut bench = Bench::new();
+    bench.worker("w", 2);
+    bench.submit_paused(with_budget(3, None), "waiting for people");
+    assert!(bench.granted("w").is_empty());
+    bench.restart();
+    bench.worker("w", 2);
+    let progress = bench.progress("x");
+    assert_eq!(progress.paused, "waiting for people");
+    assert!(progress.paused_by_hand && bench.granted("w").is_empty());
+    bench.resume("x", None);
+    let running = bench.granted("w");
+    assert_eq!(running.len(), 2);
+    // Submitted so again while it is played: what runs goes on, and nothing more begins.
+    bench.submit_paused(with_budget(3, None), "waiting for people");
+    for granted in &running {
+        assert_eq!(bench.finish("w", granted.lease), Settled::Stored);
+    }
+    assert!(bench.granted("w").is_empty());
+    assert_eq!(paused(&bench), "waiting for people");
+}
+
+#[test]
+fn what_is_submitted_paused_pauses_unless_all_of_it_is_finished() {
+    let mut bench = Bench::new();
+    bench.worker("w", 1);
+    bench.submit_as(with_budget(1, None)).unwrap();
+    let running = bench.one("w");
+    bench.submit_paused(with_budget(1, None), "why");
+    assert_eq!(paused(&bench), "why", "it is not finished yet");
+    bench.resume("x", None);
+    bench.finish("w", running.lease);
+    bench.submit_paused(with_budget(1, None), "why");
+    assert_eq!(paused(&bench), "");
+    // More of it, and what was cancelled, is something to pause.
+    bench.submit_paused(with_budget(2, None), "why");
+    assert_eq!(paused(&bench), "why");
+    bench.cancel("x");
+    bench.submit_paused(with_budget(2, None), "why");
+    assert_eq!(paused(&bench), "why");
+    assert!(bench.granted("w").is_empty());
+}

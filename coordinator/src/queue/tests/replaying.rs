@@ -221,7 +221,7 @@ fn changes_come_before_what_is_told_of_them() {
     bench.worker("w", 1);
     bench
         .queue
-        .submit(experiment("x", "red", &["cell"], 1, 1), false, now)
+        .submit(experiment("x", "red", &["cell"], 1, 1), false, None, now)
         .unwrap();
     let effects = bench.queue.effects();
     assert!(matches!(

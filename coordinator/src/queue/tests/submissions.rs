@@ -254,14 +254,14 @@ fn other_versions_are_refused_while_finished_sessions_would_leave() {
     let now = bench.now;
     bench
         .queue
-        .submit(with_prompts("3", &["e", "d"]), true, now)
+        .submit(with_prompts("3", &["e", "d"]), true, None, now)
         .unwrap();
     bench.carry_out();
     assert_eq!(bench.progress("x").done, 1);
     // Who goes back to what was played has it back.
     bench
         .queue
-        .submit(with_prompts("2", &["c", "d"]), true, now)
+        .submit(with_prompts("2", &["c", "d"]), true, None, now)
         .unwrap();
     bench.carry_out();
     assert_eq!(bench.progress("x").done, 3);

@@ -11,6 +11,10 @@ import { promisify } from "node:util";
 
 const AGON = process.env.AGON ?? join(import.meta.dirname, "../../../../target/debug/agon");
 
+const LISTENING = /listening on (\S+)/;
+
+const STORE = ["--data", "data", "--listen", "127.0.0.1:0"];
+
 export type Ended = { code: number | null; said: string };
 
 /** A command that was started. */
@@ -70,10 +74,20 @@ export class Stand {
 
   /** A gateway, a coordinator and a worker; the flags by which others reach the first two. */
   async cluster(ofGateway: string[] = [], ofWorker: string[] = []): Promise<string[]> {
-    const listening = /listening on (\S+)/;
-    const store = ["--data", "data", "--listen", "127.0.0.1:0"];
-    const gateway = `http://${await this.start(listening, "gateway", ...ofGateway, ...store)}`;
-    const coordinator = `http://${await this.start(listening, "coordinator", "--gateway", gateway, ...store)}`;
+    const gateway = `http://${await this.start(LISTENING, "gateway", ...ofGateway, ...STORE)}`;
+    return this.#around(gateway, ofWorker);
+  }
+
+  /** The same, with the address at which its gateway answers for doors over HTTP. */
+  async clusterWithDoors(): Promise<{ services: string[]; doors: string }> {
+    const patterns = [/gateway listening on (\S+)/, /http listening on (\S+)/];
+    const { found } = await this.run(patterns, "gateway", "--http-listen", "127.0.0.1:0", ...STORE);
+    const [gateway, doors] = found.map((address) => `http://${address}`);
+    return { services: await this.#around(gateway ?? ""), doors: doors ?? "" };
+  }
+
+  async #around(gateway: string, ofWorker: string[] = []): Promise<string[]> {
+    const coordinator = `http://${await this.start(LISTENING, "coordinator", "--gateway", gateway, ...STORE)}`;
     const services = ["--coordinator", coordinator, "--gateway", gateway];
     await this.start(/(\S+)/, "worker", ...services, ...ofWorker);
     return services;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, type Page, test } from "@playwright/test";
 import { faults } from "../axe";
 import { complaintsOf } from "../pages";
-import { inviting, Stand } from "./agon";
+import { inviting, PAGES, Stand } from "./agon";
 import { askOf, expectGood, GAMES, heading, play, shoot, turn } from "./playing";
 
 /** What is asked around the games of these tests. */
@@ -587,6 +587,139 @@ test("in a cluster an invitation opens a seat until it is withdrawn", async ({ p
       await page.getByRole("spinbutton").press("Enter");
     });
     await finish(page);
+  } finally {
+    stand.close();
+  }
+});
+
+/** The row of an experiment in the list of a cluster. */
+const listed = async (stand: Stand, services: string[], name: string) => {
+  const list = await stand.agon("experiments", "list", ...services.slice(0, 2));
+  return list.split("\n").find((line) => line.trimStart().startsWith(`${name} `)) ?? "";
+};
+
+/** What waits at a door of a gateway, by HTTP. */
+async function asksAt(page: Page, gateway: string, door: string): Promise<unknown[]> {
+  const answer = await page.request.get(`${gateway}/v1/doors/${door}/asks`);
+  expect(answer.status()).toBe(200);
+  return ((await answer.json()) as { asks: unknown[] }).asks;
+}
+
+test("two people wait in the lobby of a cluster, the game begins when both are ready, and comes to its end", async ({ browser }) => {
+  test.setTimeout(180_000);
+  const stand = new Stand();
+  try {
+    const { services, doors } = await stand.clusterWithDoors();
+    const toml = experiment("both", "guess_two_thirds", "{ rounds = 2 }", [{ name: "ann" }, { name: "bob" }], "level_k", 2);
+    const { found, ended } = await stand.run(
+      [inviting("ann"), inviting("bob"), PAGES],
+      ...["run", stand.write("both.toml", toml), ...services, "--data", "people", "--web", "127.0.0.1:0"],
+    );
+    const contexts = [await browser.newContext(), await browser.newContext(), await browser.newContext()];
+    const pages = [await contexts[0]!.newPage(), await contexts[1]!.newPage()] as const;
+    const [ann, bob] = pages;
+    const lab = await contexts[2]!.newPage();
+    await lab.goto(found[2] ?? "");
+    await expect(lab.getByText("waiting for people")).toBeVisible();
+    await expectGood(lab);
+    await shoot(lab, "lobby-sweep");
+    await sitDown(ann, found[0] ?? "");
+    await expect(heading(ann, "Waiting room")).toBeVisible();
+    await ann.getByRole("button", { name: "I am ready" }).click();
+    await expect(ann.getByText("1 of 2 are ready.")).toBeVisible();
+    await sitDown(bob, found[1] ?? "");
+    await expect(ann.getByText("here, not ready")).toBeVisible();
+    // Both are there and one is not ready: nothing was leased, and nobody is asked.
+    expect(await listed(stand, services, "both")).toMatch(/ 0 +1 +paused: waiting for people/);
+    const shown = await stand.agon("experiments", "show", "both", ...services.slice(0, 2));
+    expect(shown).toContain("0 of 1 sessions done, 0 running, 1 queued, 1 workers");
+    for (const door of ["ann", "bob"]) expect(await asksAt(ann, doors, door)).toEqual([]);
+    for (const page of pages) await expect(heading(page, "Waiting room")).toBeVisible();
+    await bob.getByRole("button", { name: "I am ready" }).click();
+    for (const page of pages) await expect(turn(page)).toBeVisible();
+    expect(await listed(stand, services, "both")).toContain("running");
+    await Promise.all(
+      pages.map((page, index) =>
+        play(page, async () => {
+          await page.getByRole("spinbutton").fill(String(20 + index));
+          await page.getByRole("spinbutton").press("Enter");
+        }),
+      ),
+    );
+    // It waits for both on their thanks pages.
+    for (const page of pages) await finish(page);
+    const { code, said } = await ended;
+    expect(code, said).toBe(0);
+    expect(await listed(stand, services, "both")).toContain("done");
+    expect(await stand.agon("verify", "both", "--data", "people")).toContain("1 of 1 records verified");
+    for (const context of contexts) await context.close();
+  } finally {
+    stand.close();
+  }
+});
+
+test("in a cluster the same command returns to the same people, before the game and in the middle of it", async ({ browser }) => {
+  test.setTimeout(240_000);
+  const stand = new Stand();
+  try {
+    const { services, doors } = await stand.clusterWithDoors();
+    // The two play two games of a series: the second must not begin while nobody can play.
+    const series = `\n[series]\nlength = 2\n`;
+    const toml = `${experiment("again", "guess_two_thirds", "{ rounds = 1 }", [{ name: "ann" }, { name: "bob" }], "level_k", 2)}${series}`;
+    const run = (patterns: RegExp[], listen: string) =>
+      stand.run(patterns, "run", stand.write("again.toml", toml), ...services, "--data", "people", "--web", listen);
+    const first = await run([inviting("ann"), inviting("bob")], "127.0.0.1:0");
+    const address = new URL(first.found[0] ?? "").host;
+    const contexts = [await browser.newContext(), await browser.newContext()];
+    const pages = [await contexts[0]!.newPage(), await contexts[1]!.newPage()] as const;
+    const [ann, bob] = pages;
+    await sitDown(ann, first.found[0] ?? "");
+    await ann.getByRole("button", { name: "I am ready" }).click();
+    await expect(ann.getByText("1 of 2 are ready.")).toBeVisible();
+    // Stopped in the lobby: it stays paused, and says how to go on.
+    first.stop();
+    const stopped = await first.ended;
+    expect(stopped.code).toBe(130);
+    expect(stopped.said).toContain("the game has not begun, and experiment again waits for people; the same command lets people in");
+    expect(stopped.said).toContain("`agon experiments resume again`");
+    expect(await listed(stand, services, "again")).toContain("paused: waiting for people");
+    const back = [/(ann was invited before)/, /(bob was invited before)/];
+    const second = await run(back, address);
+    // Ann is where she was, and still ready.
+    await expect(ann.getByText("The connection is interrupted")).toBeHidden({ timeout: 30_000 });
+    await expect(ann.getByText("1 of 2 are ready.")).toBeVisible();
+    await sitDown(bob, first.found[1] ?? "");
+    await bob.getByRole("button", { name: "I am ready" }).click();
+    for (const page of pages) await expect(turn(page)).toBeVisible();
+    // Stopped in the middle: what is played goes on, and the next game waits.
+    second.stop();
+    const left = await second.ended;
+    expect(left.code).toBe(130);
+    expect(left.said).toContain("0 of 2 sessions are done, and one is being played to its end; the rest waits for people");
+    for (const page of pages) await expect(page.getByText("The connection is interrupted")).toBeVisible();
+    for (const door of ["ann", "bob"]) {
+      const [ask] = await asksAt(ann, doors, door);
+      const { address: at, request_digest: digest } = ask as { address: object; request_digest: string };
+      const answer = { address: at, request_digest: digest, reply: `{"guess": 5}`, answered_by: "by hand" };
+      expect((await ann.request.post(`${doors}/v1/doors/${door}/answers`, { data: answer })).status()).toBe(200);
+    }
+    await expect.poll(() => listed(stand, services, "again"), { timeout: 30_000 }).toMatch(/ 1 +2 +paused: waiting for people/);
+    for (const door of ["ann", "bob"]) expect(await asksAt(ann, doors, door)).toEqual([]);
+    const third = await run(back, address);
+    for (const page of pages) await expect(turn(page)).toBeVisible({ timeout: 60_000 });
+    await Promise.all(
+      pages.map((page) =>
+        play(page, async () => {
+          await page.getByRole("spinbutton").fill("6");
+          await page.getByRole("spinbutton").press("Enter");
+        }),
+      ),
+    );
+    for (const page of pages) await finish(page);
+    const { code, said } = await third.ended;
+    expect(code, said).toBe(0);
+    expect(await stand.agon("verify", "again", "--data", "people")).toContain("2 of 2 records verified");
+    for (const context of contexts) await context.close();
   } finally {
     stand.close();
   }
