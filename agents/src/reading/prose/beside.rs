@@ -221,7 +221,12 @@ impl<'a, 'b> Beside<'a, 'b> {
             return true;
         }
         let is_tied = self.has_before(1, Class::Tied) && !self.has_before(1, Class::Noun);
-        is_tied && !is_money || self.before_is(1, "from|by")
+        // "Two tokens from 12 to 14".
+        let is_step =
+            self.behind_is(0, "from") && self.behind(1).is_some_and(|next| next.number().is_some());
+        // "The 4th round of 10".
+        let is_last = self.before_is(1, "of") && self.has_before(2, Class::Time);
+        is_tied && !is_money || self.before_is(1, "from|by") || is_step || is_last
     }
 
     /// "8 units", "3 points of health", "40 horses".
@@ -325,7 +330,10 @@ impl<'a, 'b> Beside<'a, 'b> {
                 token.is_any_mark(",/") || token.is_mark('-') && token.is_apart
             })
         };
-        let before = |by: usize| is_comma(self.before(by)) && is_number(self.before(by + 1));
+        let before = |by: usize| {
+            let joins = is_comma(self.before(by)) || by == 1 && self.before_is(1, "and");
+            joins && is_number(self.before(by + 1))
+        };
         let behind = |by: usize| is_comma(self.behind(by)) && is_number(self.behind(by + 1));
         before(1) && (behind(0) || before(3)) || behind(0) && behind(2)
     }
@@ -417,6 +425,16 @@ impl<'a, 'b> Beside<'a, 'b> {
             || self.behind(0).is_some_and(|token| token.is_mark('('));
         let whom = self.end + 1;
         if is_given && whom < self.tokens.len() && naming::is_person(self.tokens, whom) {
+            return true;
+        }
+        // "Two pick 25".
+        let counts = |token: &Token<'_>| token.number().is_some() || token.is_word("one|some|half");
+        let is_act = self.has_before(1, Class::Verb) || self.has_before(1, Class::WeakVerb);
+        let is_people = |before: Option<&Token<'_>>| {
+            before
+                .is_none_or(|before| before.kind != Kind::Word || before.is_word("and|that|the|if"))
+        };
+        if is_act && self.before(2).is_some_and(counts) && is_people(self.before(3)) {
             return true;
         }
         let own = |token: &Token<'_>| token.is(Class::Speaker) || token.is(Class::My);

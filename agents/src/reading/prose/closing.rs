@@ -147,7 +147,9 @@ fn is_done(parts: Parts<'_, '_>, mention: &Mention) -> bool {
         .rev()
         .take_while(|at| !breaks(*at))
         .find(|at| speaks(*at));
-    let Some(from) = from else {
+    // "Yesterday I bid 36".
+    let Some(from) = from.filter(|from| !parts.any(from.saturating_sub(2), *from, Class::Earlier))
+    else {
         return false;
     };
     let idle = [

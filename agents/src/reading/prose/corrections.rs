@@ -7,6 +7,8 @@ use super::tokens::{Kind, Token};
 
 /// Words that take back what stands before them, wherever they stand.
 const PHRASES: &[&str] = &[
+    "disregard the",
+    "ignore the above",
     "scratch that",
     "strike that",
     "cancel that",

@@ -100,7 +100,7 @@ impl<'a, 'b> Heard<'a, 'b> {
         if !found.is_empty() {
             self.ends.opening = self.ends.opening.min(number);
         }
-        if found.iter().any(may_close) && !own[0].is_mark('(') {
+        if found.iter().any(|mention| may_close(parts, mention)) && !own[0].is_mark('(') {
             self.ends.closing = number;
         }
         let asks_another = sentence.is_question && stance::asks_another(parts);
@@ -126,8 +126,10 @@ impl<'a, 'b> Heard<'a, 'b> {
         if self.stance.is_outside() {
             said.claims.retain(|claim| !claim.is_refusal);
         }
+        let is_beside = is_beside(parts, sentence.naming);
         for mut claim in said.claims {
             claim.is_cell = sentence.is_cell;
+            claim.is_beside = is_beside;
             claim.names_own = names_own(parts, &claim.stated);
             self.keep(claim, number, sentence.range.start);
         }
@@ -229,9 +231,26 @@ impl<'a, 'b> Heard<'a, 'b> {
     }
 }
 
+/// Whether a sentence may be of something else than today's answer: "Day 9: 140", "then 60".
+fn is_beside(parts: Parts<'_, '_>, naming: Option<Naming>) -> bool {
+    let all = parts.tokens.len();
+    let dates = |at: usize| {
+        let next = parts.tokens.get(at + 1).and_then(Token::number);
+        parts.is(at, Class::Time) && next.is_some()
+    };
+    let is_dated = (0..all).any(dates) && !parts.any(0, all, Class::Now);
+    let is_label = naming.is_some_and(|naming| !naming.is_own());
+    is_dated || is_label || parts.word(0, "then|after|afterwards|later|next") || parts.mark(0, "(")
+}
+
 /// Whether a reply may close with this.
-fn may_close(mention: &Mention) -> bool {
-    !matches!(mention.why_not, Some(WhyNot::OtherSort | WhyNot::Supposed))
+fn may_close(parts: Parts<'_, '_>, mention: &Mention) -> bool {
+    let money = [Class::MoneyHad, Class::Kept, Class::Owning];
+    match mention.why_not {
+        Some(WhyNot::OtherSort | WhyNot::Supposed) => false,
+        Some(WhyNot::Had) => !parts.any_of(0, parts.tokens.len(), &money),
+        _ => true,
+    }
 }
 
 /// Whether an amount is named in place of another that is not meant: "94, not 49".

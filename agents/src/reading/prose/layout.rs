@@ -278,12 +278,30 @@ impl Layout<'_, '_> {
             Some((name, rest)) => (rest.clone(), self.named(name, &rest)),
             None => (range, naming),
         };
+        // "Bob: 28, so I take 29": a name covers its clause.
+        let is_aside = naming.is_some_and(Naming::is_aside);
+        let own = range.clone().find(|at| is_aside && self.begins_own(*at));
+        let end = own.unwrap_or(range.end);
         self.all.push(Sentence {
-            range,
+            range: range.start..end,
             naming,
             is_question,
             is_cell: false,
         });
+        if end < range.end {
+            self.piece(end..range.end, None, is_question);
+        }
+    }
+
+    /// Whether the speaker goes on with what he does himself: ", so I".
+    fn begins_own(&self, at: usize) -> bool {
+        let tokens = self.tokens;
+        let leads = |token: &Token<'_>| token.is(Class::So) || token.is_word("and|then");
+        let speaker = at + usize::from(leads(&tokens[at]));
+        let speaks = tokens
+            .get(speaker)
+            .is_some_and(|token| token.is(Class::Speaker));
+        at > 0 && tokens[at - 1].is_any_mark(",-") && speaks
     }
 
     /// Whether a sentence is only the number of an item in a running text: "1. ... 2. ...".

@@ -140,7 +140,11 @@ fn mention_at(
     let word = |action: Action, end: usize| (action, Manner::Word, end);
     match &ask.form {
         Form::Integer { .. } | Form::Amount { .. } => {
-            let numeral = tokens[at].number()?;
+            // "1.500" may be either of two amounts.
+            let cents = tokens[at].text.rsplit_once('.');
+            let is_grouped =
+                cents.is_some_and(|(_, cents)| cents.len() == 3 && cents.ends_with('0'));
+            let numeral = tokens[at].number().filter(|_| !is_grouped)?;
             Some(word(action_of(numeral.value), at + 1))
         }
         Form::Number { max, .. } => {

@@ -145,8 +145,8 @@ impl<'a, 'b> Parts<'a, 'b> {
     /// Whether a condition is over, and what follows is the speaker's own again: "If most go
     /// it is crowded, so I stay".
     pub fn has_turned(&self, condition: usize, at: usize) -> bool {
-        let would = (condition + 1..at)
-            .any(|at| self.is(at, Class::Supposing) || self.word(at, "would|i'd|should"));
-        !would && self.any(condition, at, Class::So)
+        let turn = (condition..at).rev().find(|at| self.is(*at, Class::So));
+        let would = |at: usize| self.is(at, Class::Supposing) || self.word(at, "would|i'd|should");
+        turn.is_some_and(|turn| !(turn..at).any(would))
     }
 }

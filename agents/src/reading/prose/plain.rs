@@ -30,7 +30,7 @@ const ABBREVIATIONS: [(&str, &str); 13] = [
 ];
 
 /// Commands of LaTeX and what they mean in a line of text.
-const COMMANDS: [(&str, &str); 17] = [
+const COMMANDS: [(&str, &str); 18] = [
     ("\\$", "$"),
     ("\\%", "%"),
     ("\\cdot", "*"),
@@ -48,6 +48,7 @@ const COMMANDS: [(&str, &str); 17] = [
     ("\\mathrm", ""),
     ("\\mathbf", ""),
     ("\\_", "_"),
+    ("\\boxed", "\nfinal answer:"),
 ];
 
 impl Plain {

@@ -93,8 +93,7 @@ fn said_of(parts: Parts<'_, '_>, mention: &Mention) -> Option<Firmness> {
     let submits =
         word(at, "which|that|so") && parts.is(at + 1, Class::Speaker) && acts(parts, at + 2);
     let refers = parts.is(at, Class::Speaker)
-        && acts(parts, at + 1)
-        && (at + 2..at + 5).any(|at| parts.is(at, Class::Anaphor));
+        && (at + 1..at + 4).any(|at| acts(parts, at) && parts.is(at + 1, Class::Anaphor));
     // "50, I'll bid 60" says 60.
     let is_other = (at..at + 7).any(|at| parts.mention_at(at).is_some());
     let (submits, refers) = (submits && !is_other, refers && !is_other);
@@ -130,7 +129,8 @@ fn said_of(parts: Parts<'_, '_>, mention: &Mention) -> Option<Firmness> {
         .iter()
         .filter(|mention| mention.why_not.is_none());
     let is_now = is_now && live.count() == 1;
-    let wins = word(at, "wins") && !parts.is(at + 1, Class::Counted);
+    let wins = word(at, "wins|beats|guarantees|suffices|outbids|tops")
+        && !parts.is(at + 1, Class::Counted);
     (wins || is_now).then_some(Firmness::Named)
 }
 
@@ -149,7 +149,13 @@ fn behind_copula(parts: Parts<'_, '_>, at: usize) -> Option<usize> {
 
 /// Whether "my bid", "the number" stands at a place.
 fn is_answer(parts: Parts<'_, '_>, from: usize) -> bool {
-    let is_noun = |at: &usize| parts.is(*at, Class::Noun) || parts.is(*at, Class::Verb);
+    let is_noun = |at: &usize| {
+        let nouns = [Class::Noun, Class::Verb, Class::Conclusion];
+        parts
+            .tokens
+            .get(*at)
+            .is_some_and(|token| token.is_any(&nouns))
+    };
     let asides = [
         Class::OfOthers,
         Class::Denying,
@@ -175,8 +181,13 @@ fn is_what_i_do(parts: Parts<'_, '_>, from: usize) -> bool {
     if is_one {
         return parts.is(from + 2, Class::Speaker);
     }
-    let asks = parts.word(from, "what|where|how|all");
-    asks && (from + 1..from + 3).any(|at| parts.is(at, Class::Speaker))
+    // Where one may leave, "where I stop" is the end.
+    let stops = parts.word(from, "where") && !parts.vocabulary.may_leave();
+    let asks = stops || parts.word(from, "what|how|all");
+    let got = [Class::Owning, Class::Outcome, Class::Past];
+    let speaks = |at: &usize| parts.is(*at, Class::Speaker);
+    let speaker = (from + 1..from + 3).find(speaks).filter(|_| asks);
+    speaker.is_some_and(|speaker| !parts.any_of(speaker + 1, speaker + 2, &got))
 }
 
 /// Whether the speaker answers at a place: "submit", "will bid".
@@ -188,8 +199,10 @@ fn acts(parts: Parts<'_, '_>, at: usize) -> bool {
 /// Whether an amount goes where answers go: "go to the pot", "are for the project".
 fn goes(parts: Parts<'_, '_>, at: usize) -> bool {
     let places = "pot|pool|project|public|common|group|auction|water|table|community|fund";
-    let moves = parts.word(at, "go|goes|going|are|is|into|in|on|for|to");
-    let leads = moves && (parts.word(at, "into|on") || parts.word(at + 1, "to|into|for|in|on"));
+    let moves = parts.word(at, "go|goes|going|into|in|on|for|to");
+    let lies = parts.word(at, "are|is") && parts.word(at + 1, "to|into|for|in");
+    let leads =
+        moves && (parts.word(at, "into|on") || parts.word(at + 1, "to|into|for|in|on")) || lies;
     let shared = parts.word(at, "for") && parts.word(at + 2, "common|public|group|project");
     let here = parts.word(at + 1, "into|on|to|for this|it");
     leads && ((at + 1..at + 5).any(|at| parts.word(at, places)) || here) || shared

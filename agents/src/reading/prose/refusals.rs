@@ -149,8 +149,14 @@ fn saying_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmn
         return None;
     }
     let denied = denial(before).is_some();
-    if is(sentence, at, "spend|spending") {
-        return spends_nothing(sentence, at, denied);
+    if is(
+        sentence,
+        at,
+        "spend|spending|put|putting|give|contribute|contributing|invest|add|pay",
+    ) {
+        let others = [Class::Others, Class::Titled, Class::Name];
+        let is_theirs = before.iter().any(|token| token.is_any(&others));
+        return spends_nothing(sentence, at, denied).filter(|_| !is_theirs);
     }
     if denied {
         None
@@ -163,8 +169,8 @@ fn saying_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmn
 fn spends_nothing(sentence: &[Token<'_>], at: usize, denied: bool) -> Option<Firmness> {
     let any = usize::from(is(sentence, at + 1, "any"));
     let nothing = is(sentence, at + 1, "anything") || any == 1 && is(sentence, at + 2, "money");
-    let on_water =
-        is(sentence, at + 2 + any, "on") && is(sentence, at + 3 + any, "water|bids|bidding|it");
+    let on_water = is(sentence, at + 2 + any, "into|in|to")
+        || is(sentence, at + 2 + any, "on") && is(sentence, at + 3 + any, "water|bids|bidding|it");
     let all = on_water || ends(sentence, at + 2 + any);
     (denied && nothing && all).then_some(Firmness::Intended)
 }
@@ -328,7 +334,9 @@ fn denial(clause: &[Token<'_>]) -> Option<usize> {
             && !token.is(Class::Refraining)
             && !token.is_word("instead|refusing|neither")
     };
-    clause.iter().rposition(denies)
+    let needless = |at: &usize| is(clause, *at, "no") && has(clause, at + 1, Class::NoCause);
+    let needless = (0..clause.len()).rfind(needless);
+    clause.iter().rposition(denies).max(needless)
 }
 
 /// The first place of one of these words.

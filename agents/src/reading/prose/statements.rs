@@ -70,7 +70,15 @@ pub fn hangs(parts: Parts<'_, '_>, at: usize, condition: usize) -> bool {
     let is_between =
         |at: usize| parts.tokens[at].kind == Kind::Word || parts.tokens[at].number().is_some();
     // "I'll wait to see whether" asks, and decides nothing.
-    let is_if = condition < parts.tokens.len() && !parts.word(condition, "whether");
+    // "I start with 14 and go up to 20 if": the condition is of the last.
+    let between = parts
+        .mentions
+        .iter()
+        .filter(|mention| (at..condition).contains(&mention.start));
+    let goes_on = parts.of_numbers()
+        && between.count() > 1
+        && (at..condition).any(|at| parts.word(at, "and"));
+    let is_if = !goes_on && condition < parts.tokens.len() && !parts.word(condition, "whether");
     let is_otherwise = parts.is(condition, Class::Otherwise);
     let comma = usize::from(condition > 0 && parts.mark(condition - 1, ","));
     let is_close = (at..condition - comma.min(condition)).all(is_between)
@@ -156,8 +164,7 @@ fn answer_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
 /// Whether an answer from one place to another is of the past or of a time to come.
 fn is_of_another_day(parts: Parts<'_, '_>, at: usize, end: usize, firmness: Firmness) -> bool {
     let is_willed = parts.any(0, at, Class::Will) || parts.any(0, at, Class::Decided);
-    let can_be_past =
-        firmness < Firmness::Committed || parts.is(at, Class::SameInPast) && !is_willed;
+    let can_be_past = firmness < Firmness::Told || parts.is(at, Class::SameInPast) && !is_willed;
     let past = (0..end)
         .rev()
         .find(|at| parts.is(*at, Class::Past) || is_earlier(parts, *at));

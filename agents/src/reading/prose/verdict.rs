@@ -68,6 +68,8 @@ pub struct Claim {
     pub is_quoted: bool,
     /// Whether a label or the like says what it is.
     pub is_labelled: bool,
+    /// Whether its sentence may be of something else: of a later day, or behind a label.
+    pub is_beside: bool,
 }
 
 impl Claim {
@@ -89,6 +91,7 @@ impl Claim {
             is_order: false,
             is_quoted: false,
             is_labelled: false,
+            is_beside: false,
         }
     }
 }
@@ -168,6 +171,9 @@ pub fn of(mut claims: Vec<Claim>, ends: Ends) -> Stated {
     drop_options(&mut claims);
     drop_settled(&mut claims);
     drop_corrected(&mut claims);
+    if let Some(framed) = framed(&claims) {
+        return framed;
+    }
     if is_told_otherwise(&claims) || is_retold(&claims) {
         return Stated::Several;
     }
@@ -181,6 +187,17 @@ pub fn of(mut claims: Vec<Claim>, ends: Ends) -> Stated {
     }
 }
 
+/// What a reply declares first and says again last, whatever stands between.
+fn framed(claims: &[Claim]) -> Option<Stated> {
+    let [first, _, .., last] = claims else {
+        return None;
+    };
+    let is_said = |claim: &Claim| claim.firmness >= Firmness::Bare || claim.concludes;
+    let is_same = first.stated == last.stated && first.firmness > Firmness::Told;
+    let is_framed = is_same && first.sentence != last.sentence && is_said(last);
+    is_framed.then(|| first.stated.clone())
+}
+
 /// Where somebody is quoted among other words, only these count.
 fn drop_quoted(claims: &mut Vec<Claim>) {
     let is_own = |claim: &Claim| !claim.is_quoted || claim.is_labelled;
@@ -192,7 +209,13 @@ fn drop_quoted(claims: &mut Vec<Claim>) {
 /// What is said in words counts more than a table.
 fn drop_cells(claims: &mut Vec<Claim>) {
     let is_said = |claim: &Claim| !claim.is_cell && claim.firmness >= Firmness::Intended;
-    if claims.iter().any(is_said) {
+    let cells: Vec<Claim> = claims
+        .iter()
+        .filter(|claim| claim.is_cell)
+        .cloned()
+        .collect();
+    let is_history = agreed(&cells).is_none() && claims.iter().any(|claim| !claim.is_cell);
+    if is_history || claims.iter().any(is_said) {
         claims.retain(|claim| !claim.is_cell);
     }
 }
@@ -255,13 +278,18 @@ fn resolved(claims: &[Claim], ends: Ends) -> Stated {
     if is_early && claims.iter().any(|claim| contradicts(claim, last)) {
         return Stated::Several;
     }
-    let is_closer = |claim: &&Claim| {
-        let closes = claim.sentence == ends.closing && claim.at > last.at;
-        closes && claim.firmness >= Firmness::Intended && claim.stated != last.stated
+    let leaves = last.stated == Stated::One(Action::Pass);
+    let reconsiders = |claim: &Claim| {
+        // What is told may be of the past; who leaves may say what he would have bid.
+        let is_rival = match last.firmness {
+            Firmness::Told => claim.firmness >= Firmness::Named || claim.concludes,
+            _ if leaves && claim.firmness == Firmness::Intended => false,
+            _ => claim.firmness >= Firmness::Intended && !claim.is_beside,
+        };
+        claim.at > last.at && is_rival && claim.stated != last.stated
     };
-    let closer = claims.iter().rfind(is_closer).filter(|_| !opens);
-    if let Some(closer) = closer {
-        return closer.stated.clone();
+    if claims.iter().any(reconsiders) {
+        return Stated::Several;
     }
     let closes = last.sentence == ends.closing && !opens;
     let agree = declared.iter().all(|other| other.stated == last.stated);
@@ -294,8 +322,18 @@ fn implied(claims: &[Claim], ends: Ends) -> Stated {
         .cloned()
         .collect();
     if !closing.is_empty() {
-        let is_list = ends.is_short() && closing.iter().all(is_item) && !are_one(claims);
-        return match is_list {
+        // "Low: 40. High: 70."
+        let goes_on = ends.closing + 1 < ends.sentences;
+        let are_labelled = goes_on && closing.iter().all(|claim| claim.is_beside);
+        let may_be_list = ends.is_short() || are_labelled;
+        let is_list = may_be_list && closing.iter().all(is_item) && !are_one(claims);
+        let is_weak = goes_on
+            && closing
+                .iter()
+                .all(|claim| claim.firmness == Firmness::Ended);
+        let is_rival =
+            |claim: &Claim| claim.firmness > Firmness::Ended && claim.stated != closing[0].stated;
+        return match is_list || is_weak && claims.iter().any(is_rival) {
             true => Stated::Several,
             false => firmest(&closing)
                 .pop()
@@ -319,14 +357,15 @@ fn implied(claims: &[Claim], ends: Ends) -> Stated {
 /// Whether a claim closes the reply. The mere last word of a sentence does so only in the
 /// last sentence of all.
 fn closes(claim: &Claim, ends: Ends) -> bool {
-    let is_last = claim.sentence + 1 == ends.sentences && claim.sentence > 0;
+    let farewell = usize::from(claim.is_own);
+    let is_last = claim.sentence + 1 + farewell >= ends.sentences && claim.sentence > 0;
     let ends_well = is_last && (claim.is_own || !ends.is_short());
     claim.sentence == ends.closing && (claim.firmness > Firmness::Ended || ends_well)
 }
 
 /// Whether a claim that neither declares nor closes anything may still be the answer.
 fn may_count(claim: &Claim, ends: Ends) -> bool {
-    let opens = claim.sentence == ends.opening && ends.is_short();
+    let opens = claim.sentence == ends.opening && (ends.is_short() || claim.is_whole);
     let is_step = claim.firmness == Firmness::Bare && !opens;
     !is_step && claim.firmness > Firmness::Shown && ends.may_hold(claim.sentence)
 }

@@ -199,7 +199,9 @@ impl Vocabulary {
         };
         let end = phrases::find(tokens, at, meanings).map(|phrase| at + phrase.len())?;
         // "Not a cent more" is said of an amount.
-        let is_bound = tokens.get(end).is_some_and(|next| next.is(Class::Added));
+        let is_bound = tokens.get(end).is_some_and(|next| {
+            next.is_any(&[Class::Added, Class::Nearby, Class::Comparing]) || next.number().is_some()
+        });
         (!is_bound).then_some(end)
     }
 

@@ -7,6 +7,9 @@ use super::parts::Parts;
 use super::tokens::{Kind, Token};
 use super::verdict::Firmness;
 
+/// Verbs of answers as they are told of the past.
+const PAST: &str = "chose|picked|selected|ordered|voted|took|went|gave|offered|contributed|guessed";
+
 /// How somebody speaks of doing something.
 #[derive(Debug, Clone, Copy)]
 pub struct Voice {
@@ -46,7 +49,8 @@ pub fn of(parts: Parts<'_, '_>, at: usize) -> Option<Voice> {
     }
     if let Some(mut voice) = of_verb(parts, back) {
         // "I choose 40" tells of today, "I bid 40" perhaps of yesterday.
-        if voice.firmness == Firmness::Told && !parts.is(at, Class::SameInPast) {
+        let is_past = parts.is(at, Class::SameInPast) || parts.word(at, PAST);
+        if voice.firmness == Firmness::Told && !is_past {
             voice.firmness = Firmness::Committed;
         }
         return Some(voice);
@@ -123,8 +127,8 @@ pub fn of_verb(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
             };
             let is_asked = place > 0 && parts.is(place - 1, Class::Asking);
             return Some(Voice {
-                firmness: firmness.max(own).unwrap_or_else(|| told(parts)),
-                is_denied,
+                firmness: firmness.max(own).unwrap_or_else(|| told(parts, end)),
+                is_denied: is_denied != doubts(parts, place),
                 is_supposed: is_supposed || is_asked,
             });
         }
@@ -134,6 +138,8 @@ pub fn of_verb(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
         } else if token.is(Class::Supposing) {
             // "I can only spare 35".
             is_supposed |= !parts.word(place + 1, "only|just");
+        } else if token.is_word("chose") {
+            firmness = firmness.max(Some(Firmness::Told));
         } else if token.is(Class::Decided) || token.is(Class::Will) {
             firmness = firmness.max(Some(Firmness::Committed));
         } else if token.is(Class::Intending) {
@@ -153,6 +159,19 @@ pub fn of_verb(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
     None
 }
 
+/// Whether what the speaker says of himself from a place on is denied before it: "I don't
+/// think", "there's no way".
+fn doubts(parts: Parts<'_, '_>, place: usize) -> bool {
+    let that = usize::from(place > 0 && parts.word(place - 1, "that"));
+    let Some(verb) = (place - that).checked_sub(1) else {
+        return false;
+    };
+    let denies = |at: usize| parts.is(at, Class::Denying) || parts.word(at, "no");
+    let is_thought =
+        parts.word(verb, "think|believe|suppose|feel|see") || parts.is(verb, Class::NoCause);
+    is_thought && (verb.saturating_sub(2)..verb).any(denies)
+}
+
 /// How firmly somebody speaks who calls himself by name: "Alex bids 45", "Eric will bid 60
 /// today", but not "Bob will bid 90".
 fn of_name(parts: Parts<'_, '_>, name: usize, end: usize) -> Option<Firmness> {
@@ -169,8 +188,9 @@ fn of_name(parts: Parts<'_, '_>, name: usize, end: usize) -> Option<Firmness> {
 }
 
 /// What "I bid" is without a word of will: numbers may be those of yesterday.
-fn told(parts: Parts<'_, '_>) -> Firmness {
-    match parts.of_numbers() {
+fn told(parts: Parts<'_, '_>, verb: usize) -> Firmness {
+    let is_now = parts.any(0, verb, Class::Now);
+    match !is_now && (parts.of_numbers() || parts.word(verb, PAST)) {
         true => Firmness::Told,
         false => Firmness::Committed,
     }

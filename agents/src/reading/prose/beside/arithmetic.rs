@@ -27,7 +27,7 @@ impl Beside<'_, '_> {
             })
         };
         let before_sum =
-            self.behind(0).is_some_and(|token| token.is_mark('=')) && is_term(self.behind(1));
+            self.behind(0).is_some_and(|token| token.is_any_mark("=:")) && is_term(self.behind(1));
         if self.is_of_scale() {
             return false;
         }

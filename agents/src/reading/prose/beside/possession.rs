@@ -34,6 +34,9 @@ impl Beside<'_, '_> {
         let back = (left..7)
             .find(|by| !self.before(*by).is_some_and(between))
             .unwrap_or(7);
+        // "Hold on to the 40".
+        let back =
+            back + 2 * usize::from(self.before_is(back, "to") && self.before_is(back + 1, "on"));
         let comes = |token: &Token<'_>| token.is(Class::Outcome) && !token.is(Class::WeakVerb);
         let owns = self.has_before(back, Class::Owning) || self.before(back).is_some_and(comes);
         let is_subject = self.behind_is(0, "has|have|had");
