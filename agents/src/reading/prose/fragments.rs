@@ -20,11 +20,6 @@ pub fn of_sentence(parts: Parts<'_, '_>, naming: Option<Naming>) -> Vec<Claim> {
         claim.is_whole = naming.is_none() && matches!(parts.mentions, [only] if is_only(only));
         return vec![claim];
     }
-    if firmness > Firmness::Bare
-        && let Some(claim) = several(parts, firmness)
-    {
-        return vec![claim];
-    }
     let end = parts
         .condition()
         .map_or(parts.tokens.len(), |condition| condition + 1);
@@ -81,16 +76,6 @@ fn naming_before(parts: Parts<'_, '_>, start: usize) -> Option<Naming> {
     is_name.then(|| Naming::of(name, parts.ask.seat))
 }
 
-/// Several answers that a labelled part offers: "40 or 50".
-fn several(parts: Parts<'_, '_>, firmness: Firmness) -> Option<Claim> {
-    let mention = parts.mentions.first()?;
-    let is_lead = |token: &Token<'_>| is_harmless(token) || token.is_word("between|from|either");
-    let leads = parts.tokens[..mention.start].iter().all(is_lead);
-    let is_several = is_one_of(parts, mention) || mention.why_not == Some(WhyNot::Range);
-    let claim = || Claim::new(Stated::Several, firmness, mention.start);
-    (leads && is_several).then(claim)
-}
-
 /// Whether a token changes nothing before an answer.
 fn is_harmless(token: &Token<'_>) -> bool {
     match token.kind {
@@ -118,7 +103,7 @@ fn bare(parts: Parts<'_, '_>, from: usize, firmness: Firmness) -> Option<Claim> 
             return ends_well(parts, refused.end).then(one);
         }
         if let Some(mention) = parts.mention_at(at) {
-            let closes = mention.manner == Manner::Alone && !is_alone(parts, mention.end);
+            let closes = mention.manner == Manner::Alone && mention.end < parts.tokens.len();
             let is_rival =
                 |other: &Mention| other.why_not.is_none() && other.action != mention.action;
             let is_weighed = !parts.of_numbers() && parts.mentions.iter().any(is_rival);
@@ -141,13 +126,6 @@ fn bare(parts: Parts<'_, '_>, from: usize, firmness: Firmness) -> Option<Claim> 
         }
     }
     None
-}
-
-/// Whether nothing at all stands behind a place.
-fn is_alone(parts: Parts<'_, '_>, end: usize) -> bool {
-    parts.tokens[end..]
-        .iter()
-        .all(|token| token.kind != Kind::Word)
 }
 
 /// Whether nothing follows an answer but thanks, a time, or another clause.

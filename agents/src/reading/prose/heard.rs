@@ -16,7 +16,7 @@ use super::predicates;
 use super::references::References;
 use super::stance::{self, Stance};
 use super::statements::{self, Statements};
-use super::tokens::{Kind, Token};
+use super::tokens::Token;
 use super::verdict::{Claim, Ends, Firmness, Stated};
 use super::vocabulary::Vocabulary;
 
@@ -122,7 +122,6 @@ impl<'a, 'b> Heard<'a, 'b> {
             self.keep_open(parts, number, sentence.range.start);
         }
         self.denied.extend(said.denied);
-        self.drop_refused(parts);
         if self.stance.is_outside() {
             said.claims.retain(|claim| !claim.is_refusal);
         }
@@ -132,22 +131,6 @@ impl<'a, 'b> Heard<'a, 'b> {
             claim.is_beside = is_beside;
             claim.names_own = names_own(parts, &claim.stated);
             self.keep(claim, number, sentence.range.start);
-        }
-    }
-
-    /// Drops what was claimed last if a sentence says that something else is meant.
-    fn drop_refused(&mut self, parts: Parts<'_, '_>) {
-        let mut refused = parts
-            .mentions
-            .iter()
-            .filter(|mention| is_refused(parts, mention));
-        let Some(refused) = refused.next() else {
-            return;
-        };
-        self.denied.push(refused.action.clone());
-        let stated = Stated::One(refused.action.clone());
-        while self.claims.last().is_some_and(|last| last.stated == stated) {
-            self.claims.pop();
         }
     }
 
@@ -231,6 +214,18 @@ impl<'a, 'b> Heard<'a, 'b> {
     }
 }
 
+/// Whether a sentence calls something the speaker's answer of today: "my bid of 40".
+fn names_own(parts: Parts<'_, '_>, stated: &Stated) -> bool {
+    let is_noun = |at: &usize| parts.word(at - 1, "my") && parts.is(*at, Class::Noun);
+    let noun = (1..parts.tokens.len()).find(is_noun);
+    let mut named = noun
+        .into_iter()
+        .flat_map(|noun| noun + 1..noun + 4)
+        .filter_map(|at| parts.mention_at(at));
+    !parts.any(0, parts.tokens.len(), Class::Past)
+        && named.any(|mention| Stated::One(mention.action.clone()) == *stated)
+}
+
 /// Whether a sentence may be of something else than today's answer: "Day 9: 140", "then 60".
 fn is_beside(parts: Parts<'_, '_>, naming: Option<Naming>) -> bool {
     let all = parts.tokens.len();
@@ -251,32 +246,4 @@ fn may_close(parts: Parts<'_, '_>, mention: &Mention) -> bool {
         Some(WhyNot::Had) => !parts.any_of(0, parts.tokens.len(), &money),
         _ => true,
     }
-}
-
-/// Whether an amount is named in place of another that is not meant: "94, not 49".
-fn is_refused(parts: Parts<'_, '_>, mention: &Mention) -> bool {
-    let at = mention.start;
-    let is_not = at > 1 && parts.word(at - 1, "not") && parts.mark(at - 2, ",(-");
-    let ends = parts
-        .tokens
-        .get(mention.end)
-        .is_none_or(|token| token.kind != Kind::Word);
-    parts.of_numbers() && is_not && ends
-}
-
-/// Whether a sentence calls something the speaker's answer of today: "my bid of 40".
-fn names_own(parts: Parts<'_, '_>, stated: &Stated) -> bool {
-    let is_noun = |at: &usize| parts.word(at - 1, "my") && parts.is(*at, Class::Noun);
-    let Some(noun) = (1..parts.tokens.len()).find(is_noun) else {
-        return false;
-    };
-    let beside = (noun + 1..noun + 4).filter_map(|at| parts.mention_at(at));
-    let is_past = parts.any(0, parts.tokens.len(), Class::Past);
-    // "My contribution for this round will therefore be 5".
-    let linked = parts.mentions.iter().filter(|mention| {
-        let is_link = |at: usize| parts.word(at, "is|be|=|:");
-        mention.start > noun + 1 && (is_link(mention.start - 1) || is_link(mention.start - 2))
-    });
-    let mut named = beside.chain(linked);
-    !is_past && named.any(|mention| Stated::One(mention.action.clone()) == *stated)
 }

@@ -267,10 +267,6 @@ impl Layout<'_, '_> {
 
     /// A sentence, with its label if it has one.
     fn piece(&mut self, range: Range<usize>, naming: Option<Naming>, is_question: bool) {
-        if self.is_item_number(&range) {
-            self.next_item += 1;
-            return;
-        }
         let label = self
             .label(&range)
             .filter(|(_, rest)| naming.is_none() && !rest.is_empty());
@@ -302,23 +298,6 @@ impl Layout<'_, '_> {
             .get(speaker)
             .is_some_and(|token| token.is(Class::Speaker));
         at > 0 && tokens[at - 1].is_any_mark(",-") && speaks
-    }
-
-    /// Whether a sentence is only the number of an item in a running text: "1. ... 2. ...".
-    fn is_item_number(&self, range: &Range<usize>) -> bool {
-        let token = &self.tokens[range.start];
-        let number = token.number().and_then(|numeral| numeral.whole());
-        let is_next = number == Some(self.next_item) && !token.text.starts_with('$');
-        let ends = |at: usize| {
-            self.tokens
-                .get(at)
-                .is_some_and(|end| end.kind == Kind::End('.'))
-        };
-        let goes_on = self
-            .tokens
-            .get(range.end + 1)
-            .is_some_and(|next| !next.is_end());
-        range.len() == 1 && is_next && ends(range.end) && goes_on
     }
 
     /// What a label says of what stands behind it. Who speaks of himself behind "more than

@@ -141,9 +141,12 @@ fn mention_at(
     match &ask.form {
         Form::Integer { .. } | Form::Amount { .. } => {
             // "1.500" may be either of two amounts.
-            let cents = tokens[at].text.rsplit_once('.');
-            let is_grouped =
-                cents.is_some_and(|(_, cents)| cents.len() == 3 && cents.ends_with('0'));
+            let cents = tokens[at]
+                .text
+                .split_once('.')
+                .map_or("", |(_, cents)| cents);
+            let digits = cents.trim_end_matches(|letter: char| !letter.is_ascii_digit());
+            let is_grouped = digits.len() == 3 && digits.ends_with('0');
             let numeral = tokens[at].number().filter(|_| !is_grouped)?;
             Some(word(action_of(numeral.value), at + 1))
         }

@@ -213,9 +213,7 @@ pub fn is_another(tokens: &[Token<'_>], at: usize, seat: usize) -> bool {
     let before = &tokens[at.saturating_sub(2)..at];
     let is_anybody = |token: &Token<'_>| token.is_word("a|an|no|any|each|every");
     if token.is(Class::Titled) && before.iter().any(is_anybody) {
-        return !tokens[at.saturating_sub(3)..at]
-            .iter()
-            .any(|token| token.is_word("as"));
+        return true;
     }
     // "Most expensive" describes, "most" by itself are others.
     let describes = token.is_word("most")

@@ -5,7 +5,6 @@ use super::beside::WhyNot;
 use super::lexicon::Class;
 use super::mentions::{Mention, other_option};
 use super::parts::Parts;
-use super::tokens::Kind;
 use super::verdict::{Claim, Firmness, Stated};
 
 /// Claims that a sentence makes by saying of an answer that it is one.
@@ -16,7 +15,6 @@ pub fn of_sentence(parts: Parts<'_, '_>) -> Vec<Claim> {
         .iter()
         .filter(|mention| mention.start < condition);
     let mut claims: Vec<Claim> = live.filter_map(|mention| claim(parts, mention)).collect();
-    claims.extend(referred(parts));
     claims.extend(resumed(parts));
     claims
 }
@@ -237,38 +235,4 @@ fn resumed(parts: Parts<'_, '_>) -> Option<Claim> {
         .any(|token| token.is_word("or"));
     (parts.of_numbers() && !is_choice && !parts.any(at, parts.tokens.len(), Class::Denying))
         .then(|| Claim::new(Stated::One(last.action.clone()), Firmness::Committed, at))
-}
-
-/// "I bid it": the only number that a sentence names before; "all of it": of what is had.
-fn referred(parts: Parts<'_, '_>) -> Option<Claim> {
-    let is_it = |at: &usize| {
-        let ends = !parts
-            .tokens
-            .get(at + 2)
-            .is_some_and(|token| token.kind == Kind::Word);
-        parts.is(*at, Class::Verb) && parts.word(at + 1, "it|that") && ends
-    };
-    let is_all = |at: &usize| {
-        parts.is(*at, Class::Verb) && parts.word(at + 1, "all") && parts.word(at + 3, "it")
-    };
-    let places = || 0..parts.tokens.len();
-    let (at, all) = match (places().find(is_it), places().find(is_all)) {
-        _ if !parts.of_numbers() => return None,
-        (Some(at), _) => (at, false),
-        (None, Some(at)) => (at, true),
-        (None, None) => return None,
-    };
-    let speaks =
-        (at.saturating_sub(6)..at).any(|at| parts.is(at, Class::Speaker) || parts.word(at, "and"));
-    let mut named = parts
-        .mentions
-        .iter()
-        .filter(|mention| match mention.why_not {
-            None | Some(WhyNot::Compared) => true,
-            Some(WhyNot::Had) => all,
-            Some(_) => false,
-        });
-    let (first, rest) = (named.next()?, named.next());
-    let claim = || Claim::new(Stated::One(first.action.clone()), Firmness::Committed, at);
-    (speaks && rest.is_none() && !parts.any(0, at, Class::Denying)).then(claim)
 }

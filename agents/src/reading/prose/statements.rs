@@ -37,11 +37,6 @@ enum Said {
 pub fn of_sentence(parts: Parts<'_, '_>) -> Statements {
     let tokens = parts.tokens;
     let mut found = Statements::default();
-    if depends(parts) {
-        let claim = Claim::new(Stated::Several, Firmness::Committed, 0);
-        found.claims.push(claim);
-        return found;
-    }
     let condition = parts.condition().unwrap_or(tokens.len());
     let concluding = (0..tokens.len()).find(|at| parts.is(*at, Class::Concluding));
     for at in 0..tokens.len() {
@@ -115,18 +110,6 @@ fn refused_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
     };
     let firmness = firmness.filter(|_| !is_later)?;
     Some(Said::Claimed(firmness, Stated::One(refusal.clone())))
-}
-
-/// "If the supply is low I bid 10, otherwise I bid 20": answers that hang on something.
-fn depends(parts: Parts<'_, '_>) -> bool {
-    let end = parts.tokens.len();
-    let first = |class: Class| (0..end).find(|at| parts.is(*at, class));
-    let (Some(condition), Some(otherwise)) = (first(Class::If), first(Class::Otherwise)) else {
-        return false;
-    };
-    let answer = |from: usize, to: usize| (from..to).find_map(|at| answer_at(parts, at));
-    let (first, second) = (answer(condition, otherwise), answer(otherwise, end));
-    matches!((first, second), (Some(first), Some(second)) if first != second)
 }
 
 /// The answer that a word at a place leads to.

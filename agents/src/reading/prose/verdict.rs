@@ -56,7 +56,7 @@ pub struct Claim {
     pub is_cell: bool,
     /// Whether its sentence is the speaker's own or concludes.
     pub is_own: bool,
-    /// Whether its sentence calls something the speaker's answer: "my bid".
+    /// Whether its sentence calls it the speaker's answer: "my bid of 40".
     pub names_own: bool,
     /// Whether it hangs on a condition.
     pub hangs: bool,
@@ -94,37 +94,6 @@ impl Claim {
             is_beside: false,
         }
     }
-}
-
-/// Whether something is told that differs from a label or a refusal: "I bid 40. Bid: 50".
-fn is_told_otherwise(claims: &[Claim]) -> bool {
-    let is_weighty = |claim: &&Claim| {
-        let weighs = claim.is_labelled || claim.stated == Stated::One(Action::Pass);
-        weighs && claim.firmness > Firmness::Told
-    };
-    let mut weighty = claims.iter().filter(is_weighty);
-    let Some(first) = weighty.next() else {
-        return false;
-    };
-    let are_many = weighty.any(|other| other.stated != first.stated);
-    let mut told = claims
-        .iter()
-        .filter(|claim| claim.firmness == Firmness::Told);
-    told.any(|told| are_many || told.stated != first.stated)
-}
-
-/// Whether what is told differs from what is said: "I'll bid 64. I bid 58."
-fn is_retold(claims: &[Claim]) -> bool {
-    let told = claims
-        .iter()
-        .filter(|claim| claim.firmness == Firmness::Told);
-    let differs = |told: &Claim| {
-        let mut said = claims
-            .iter()
-            .filter(|claim| claim.firmness >= Firmness::Committed);
-        said.any(|said| said.stated != told.stated)
-    };
-    told.into_iter().any(differs)
 }
 
 /// The first and the last sentence in which anything stands that may be an answer.
@@ -173,9 +142,6 @@ pub fn of(mut claims: Vec<Claim>, ends: Ends) -> Stated {
     drop_corrected(&mut claims);
     if let Some(framed) = framed(&claims) {
         return framed;
-    }
-    if is_told_otherwise(&claims) || is_retold(&claims) {
-        return Stated::Several;
     }
     if claims.iter().any(|claim| claim.firmness == Firmness::Final) {
         claims.retain(|claim| claim.firmness == Firmness::Final);

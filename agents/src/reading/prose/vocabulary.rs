@@ -140,8 +140,7 @@ impl Vocabulary {
 
     /// What a word does in an answer to this ask.
     pub fn classes(&self, word: &str) -> Classes {
-        let own = self.map.get(word).copied().or_else(|| self.form(word));
-        let own = own.unwrap_or_default();
+        let own = self.map.get(word).copied().unwrap_or_default();
         let mut classes = lexicon::classes(word).or(own);
         if numerals::is_currency(word) {
             classes = classes.with(Class::Unit);
@@ -151,20 +150,6 @@ impl Vocabulary {
             classes = classes.with(Class::Name);
         }
         classes
-    }
-
-    /// What a form of a verb does that is not listed itself: "enters", "typing".
-    fn form(&self, word: &str) -> Option<Classes> {
-        let is_listed = !lexicon::classes(word).is_unknown();
-        let ends = ["s", "ing", "es"]
-            .iter()
-            .filter_map(|end| word.strip_suffix(end));
-        let mut bases = ends.filter(|base| base.len() > 3 && !is_listed);
-        let base = bases.find_map(|base| self.map.get(base))?;
-        [Class::Verb, Class::WeakVerb]
-            .into_iter()
-            .find(|class| base.has(*class))
-            .map(|class| Classes::default().with(class))
     }
 
     /// Whether a text has the name of another player in it.

@@ -163,9 +163,7 @@ pub fn of_verb(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
 /// think", "there's no way".
 fn doubts(parts: Parts<'_, '_>, place: usize) -> bool {
     let that = usize::from(place > 0 && parts.word(place - 1, "that"));
-    let Some(verb) = (place - that).checked_sub(1) else {
-        return false;
-    };
+    let verb = (place - that).saturating_sub(1);
     let denies = |at: usize| parts.is(at, Class::Denying) || parts.word(at, "no");
     let is_thought =
         parts.word(verb, "think|believe|suppose|feel|see") || parts.is(verb, Class::NoCause);
@@ -264,7 +262,7 @@ fn of_none(parts: Parts<'_, '_>, back: usize, at: usize) -> Option<Firmness> {
     let is_noun = back < at && parts.word(back, "a|this") && is_strong;
     let begins = parts.tokens[..back].iter().all(is_lead);
     let names = back == at && is_gerund && (begins || token.is(Class::Verb));
-    ((is_noun || names) && !is_judged(parts, at)).then_some(Firmness::Named)
+    (is_noun || names).then_some(Firmness::Named)
 }
 
 /// Whether a word at a place is an order: "Bid 40", "No, make that 9".
@@ -290,13 +288,6 @@ pub fn is_order(parts: Parts<'_, '_>, at: usize) -> bool {
 fn is_lead(token: &Token<'_>) -> bool {
     let leads = token.is(Class::Aside) && !token.is(Class::Speaker);
     leads || token.is(Class::Correcting) || token.kind != Kind::Word
-}
-
-/// Whether a clause says something about an answer, rather than giving it.
-fn is_judged(parts: Parts<'_, '_>, at: usize) -> bool {
-    let rest = &parts.tokens[at..];
-    let mut clause = rest.iter().take_while(|token| !token.is_any_mark(",;:"));
-    clause.any(|token| token.is(Class::Judging))
 }
 
 /// Whether nothing in a part of a sentence denies, supposes or says of others what follows.
