@@ -302,7 +302,7 @@ fn replies_as_models_write_them_are_read_no_worse_than_they_were() {
     let figures = figures(&file("corpus", "natural.tsv"), Shown::Figures);
     assert_eq!(figures.all(), 1_840);
     assert!(figures.right >= 1_663, "{} right", figures.right);
-    assert!(figures.wrong <= 15, "{} wrong", figures.wrong);
+    assert!(figures.wrong <= 14, "{} wrong", figures.wrong);
 }
 
 #[test]

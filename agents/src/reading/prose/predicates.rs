@@ -127,8 +127,8 @@ fn said_of(parts: Parts<'_, '_>, mention: &Mention) -> Option<Firmness> {
         .iter()
         .filter(|mention| mention.why_not.is_none());
     let is_now = is_now && live.count() == 1;
-    let wins = word(at, "wins|beats|guarantees|suffices|outbids|tops")
-        && !parts.is(at + 1, Class::Counted);
+    let wins =
+        word(at, "wins|beats|guarantees|suffices|outbids") && !parts.is(at + 1, Class::Counted);
     (wins || is_now).then_some(Firmness::Named)
 }
 
