@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use agon_agents::models_of;
 use agon_coordinator::experiment::{ExperimentDocument, expand};
-use agon_engine::{Seat, SessionSpec};
+use agon_engine::PlayerSpec;
 use agon_outlets::InLine as _;
 use agon_proto::v1::GetExperimentRequest;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
@@ -72,10 +72,9 @@ pub fn door_of(model: &str) -> Option<&str> {
     model.strip_prefix(PEOPLE)
 }
 
-/// The door at which a seat of a session was asked, if a person sat there.
-pub fn person_at(spec: &SessionSpec, seat: Seat) -> Option<&str> {
-    let model = spec.seats.get(seat)?.settings.get("model")?;
-    door_of(model.as_str()?)
+/// The door at which a player is asked, if it is a person.
+pub fn person(player: &PlayerSpec) -> Option<&str> {
+    door_of(player.settings.get("model")?.as_str()?)
 }
 
 /// The model that is the person at a door.

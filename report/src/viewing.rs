@@ -255,7 +255,7 @@ impl Viewing {
             player: player.name.clone(),
             kind,
             plays,
-            persona: story::persona(&record.spec, seat),
+            persona: story::persona(player),
             payoff: record.outcome.payoffs.get(seat).copied(),
             fouls: record.outcome.fouls_of(seat),
             forfeits: record.outcome.forfeits.get(seat).copied().unwrap_or(0),

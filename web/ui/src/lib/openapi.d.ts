@@ -1177,16 +1177,18 @@ export interface components {
         JudgingDraft: {
             /** @description The command that runs it. */
             command: string;
-            /** @description Who was drawn, in the order of their sessions. */
+            /** @description Who is judged, in the order of their sessions. */
             drawn: components["schemas"]["DrawnPlayer"][];
             /** @description The name of the experiment's file. */
             file: string;
+            /** @description Who is not, although they were drawn. */
+            left_out: components["schemas"]["LeftOutPlayers"][];
             /** @description The experiment (TOML), complete: nothing else is needed to run it. */
             text: string;
         };
         /** @description Whose play is to be judged, and by whom. */
         JudgingWanted: {
-            /** @description What is rated, by name; everything that can be without any. */
+            /** @description What is rated, by name; all criteria if empty. */
             criteria?: string[];
             /**
              * Format: int32
@@ -1200,10 +1202,20 @@ export interface components {
             judges: number | null;
             /** @description Models that judge. */
             models?: string[];
-            /** @description People judge their own games, and nobody else does. */
+            /** @description People judge their own play, and nobody else does. */
             own?: boolean;
             /** @description People who judge, by the names under which they are invited. */
             people?: string[];
+        };
+        /** @description Players who were drawn and are not judged. */
+        LeftOutPlayers: {
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            players: number;
+            /** @description Why. */
+            reason: string;
         };
         /** @description What a seat in play has before it. */
         Live: {
