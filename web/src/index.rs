@@ -16,9 +16,9 @@ use agon_report::viewing::in_words;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::judging::Played;
 use crate::query::SessionQuery;
 
+pub use selecting::Played;
 pub(crate) use selecting::{Choices, RunChoice};
 
 /// Where a record lies, for its source.

@@ -4,11 +4,12 @@
 
 use std::sync::Arc;
 
+use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
-use agon_engine::{PlayerSpec, Seat};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::index::Played;
 use crate::library::{Library, beside};
 use crate::refusal::Refusal;
 
@@ -90,15 +91,6 @@ pub struct JudgingDraft {
     pub text: String,
     /// The command that runs it.
     pub command: String,
-}
-
-/// A game and who sat at its seats.
-#[derive(Debug, Clone)]
-pub struct Played {
-    /// Its game.
-    pub game: String,
-    /// Who sat there, by seat.
-    pub seats: Vec<PlayerSpec>,
 }
 
 /// The sessions of a run, each with its id and what was played.

@@ -26,6 +26,6 @@ pub use access::{Access, AccessHolder, Shelf, SignedIn};
 pub use answers::{Decision, DecisionMessage};
 pub use api::router;
 pub use entrance::{Doorkeeper, Entrance, is_same, token};
-pub use index::{Index, Place, Run, RunKey};
+pub use index::{Index, Place, Played, Run, RunKey};
 pub use library::{Calls, Library, Sessions, Source};
 pub use refusal::Refusal;

@@ -9,9 +9,9 @@ use http::{Request, StatusCode};
 use serde_json::{Value, json};
 
 use super::{Stand, json_of};
+use crate::Played;
 use crate::judging::{
     DrawnPlayer, Judging, JudgingCriterion, JudgingDraft, JudgingDrafting, JudgingWanted, Listed,
-    Played,
 };
 
 /// Draws the last seats of the first sessions.
