@@ -527,8 +527,11 @@ mod tests {
             assert!(fault.contains("gunzip"), "{fault}");
         }
         let plain = folder.path().join("a.jsonl");
+        let longest = "x".repeat(RECORD.bytes as usize);
+        fs::write(&plain, &longest).unwrap();
+        assert_eq!(texts(&plain).pop().unwrap().unwrap().1.len(), longest.len());
         for (line, said) in [
-            ("x".repeat(40 << 20), "longer than 33554432 bytes"),
+            (format!("{longest}x"), "longer than 104857600 bytes"),
             (
                 format!("[{}]", "1,".repeat(3_000_000)),
                 "3000001 values, and 2000000 are the most",

@@ -2,6 +2,7 @@
 //! timing, machines or who was faster (`docs/record.md` holds its JSON Schema).
 
 use std::collections::BTreeMap;
+use std::io::Write;
 
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize};
@@ -236,6 +237,21 @@ impl Record {
     /// # Errors
     /// A number that JSON cannot hold (not finite) got into it.
     pub fn to_line(&self) -> Result<String, serde_json::Error> {
+        // About the length of a line; growing step by step costs a tenth, and a long one twice its memory.
+        let said = self.decisions.iter();
+        let said = said.map(|decision| 512 + decision.reply.len() + decision.reasoning.len());
+        let said: usize = said.sum();
+        let length = 2048 + 64 * self.moves.len() + 384 * self.events.len() + said + said / 16;
+        let mut line = Vec::with_capacity(length);
+        self.write(&mut line)?;
+        String::from_utf8(line).map_err(serde_json::Error::custom)
+    }
+
+    /// Writes the same line.
+    ///
+    /// # Errors
+    /// As [`Record::to_line`], or of the writer.
+    pub fn write(&self, out: impl Write) -> Result<(), serde_json::Error> {
         let Measures {
             scores,
             parts,
@@ -244,11 +260,7 @@ impl Record {
         let measured = scores.values().chain(parts.values());
         let measured = measured.chain(series.values().flatten());
         check_finite::<serde_json::Error>(measured.chain(&self.outcome.payoffs))?;
-        // About the length of a line; growing step by step costs a tenth.
-        let length = 2048 + 64 * self.moves.len() + 384 * self.events.len();
-        let mut line = Vec::with_capacity(length);
-        serde_json::to_writer(&mut line, self)?;
-        String::from_utf8(line).map_err(serde_json::Error::custom)
+        serde_json::to_writer(out, self)
     }
 }
 

@@ -390,12 +390,9 @@ async fn decision(
     }): Path<DecisionPath>,
 ) -> Answer<Decision> {
     let calls = access.shelf.library.calls(&session).await?;
-    let mut calls = calls.iter();
-    let found = calls.find(|call| call.seat == seat && call.index == index);
-    found
-        .cloned()
-        .map(Json)
-        .ok_or_else(|| Refusal::Missing(format!("decision {seat}/{index} of session {session}")))
+    let missing = || Refusal::Missing(format!("decision {seat}/{index} of session {session}"));
+    let place = calls.find(seat, index).ok_or_else(missing)?;
+    Ok(Json(beside(move || calls.at(place)).await?))
 }
 
 /// Answers with the record of a session, as it was written.

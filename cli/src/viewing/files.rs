@@ -15,7 +15,7 @@ use agon_worker::remaking::remake;
 use futures_util::future::BoxFuture;
 use parking_lot::RwLock;
 
-use super::calls;
+use super::calls::Remembered;
 use crate::failure::Failure;
 use crate::lines::{Line, LineError};
 use crate::run_folder::records;
@@ -94,21 +94,23 @@ impl Source for Files {
         &self,
         place: Place,
         record: Arc<StoredRecord>,
-    ) -> BoxFuture<'static, Result<Calls, String>> {
+    ) -> BoxFuture<'static, Result<Arc<dyn Calls>, String>> {
         let file = self.file(place);
         Box::pin(async move {
             let file = file?;
             let library = templates::played_with(None, &file).map_err(|error| error.to_string())?;
             let (again, offset) = (file.clone(), place.offset);
-            let line = tokio::task::spawn_blocking(move || lines::at(&again, offset)).await;
-            let line = line.map_err(|error| error.to_string())?;
-            let line = line.map_err(|error| error.to_string())?;
-            let most = Extent::of_json(line.text.as_bytes());
+            let line = tokio::task::spawn_blocking(move || {
+                let line = lines::at(&again, offset).map_err(|error| error.to_string())?;
+                Ok::<_, String>(Extent::of_json(line.text.as_bytes()))
+            });
+            let most = line.await.map_err(|error| error.to_string())??;
             let (tasks, library) = (Tasks::new(), Arc::new(library));
-            let remade = remake(&tasks, StoredRecord::clone(&record), &most, library).await;
+            let remade = remake(&tasks, Arc::clone(&record), &most, library).await;
             let made = tokio::task::spawn_blocking(move || {
                 let telemetry = telemetry(&file, &record);
-                calls::of(&Prompts::new(&record, &remade, telemetry.as_ref()))
+                let prompts = Prompts::new(record, remade, telemetry.as_ref());
+                Arc::new(Remembered(prompts)) as Arc<dyn Calls>
             });
             made.await.map_err(|error| error.to_string())
         })
