@@ -254,7 +254,7 @@ fn played(folder: &Path) -> Vec<(&'static str, Vec<u8>)> {
 
 /// Records of sessions of models with long replies, one of 60 MB and one as long as it may be.
 fn talked(folder: &Path) -> Vec<(&'static str, Vec<u8>)> {
-    let models = talker(3_900, "guess");
+    let models = talker(0, 3_900, "guess");
     let played = |rounds: u32| {
         let text = format!(
             "name = \"talk{rounds}\"\n[players.talker]\nkind = \"model\"\nmodel = \"any\"\n\

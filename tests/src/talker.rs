@@ -1,4 +1,4 @@
-//! A model that writes much before it answers: sessions of a hundred megabytes are made of its replies.
+//! A model that thinks and writes much before it answers: sessions of a hundred megabytes are made of it.
 //! Says the same to the same question, and nothing that packs well.
 
 use std::hash::{DefaultHasher, Hasher as _};
@@ -16,8 +16,9 @@ const LETTERS: [&str; 64] = [
 /// Texts that replies are taken from.
 const TEXTS: usize = 64;
 
-/// Starts one whose replies have about so many letters and end in a number from 0 to 39 under this name.
-pub fn talker(letters: usize, answer: &'static str) -> ScriptedServer {
+/// Starts one that thinks so many letters, and whose replies have so many and end in a number from 0 to 39
+/// under this name.
+pub fn talker(thoughts: usize, letters: usize, answer: &'static str) -> ScriptedServer {
     let mut state = 1_u64;
     let mut next = || {
         state = state
@@ -25,17 +26,22 @@ pub fn talker(letters: usize, answer: &'static str) -> ScriptedServer {
             .wrapping_add(1);
         LETTERS[(state >> 58) as usize]
     };
-    let texts = (0..TEXTS).map(|_| (0..letters).map(|_| next()).collect());
-    let texts: Vec<String> = texts.collect();
+    let mut texts = |letters: usize| -> Vec<String> {
+        let texts = (0..TEXTS).map(|_| (0..letters).map(|_| next()).collect());
+        texts.collect()
+    };
+    let (thoughts, replies) = (texts(thoughts), texts(letters));
     ScriptedServer::start(move |_, body| {
         let mut hasher = DefaultHasher::new();
         hasher.write(body);
         let hash = hasher.finish() as usize;
-        let (text, number) = (&texts[hash % TEXTS], hash / TEXTS % 40);
+        let (at, number) = (hash % TEXTS, hash / TEXTS % 40);
+        let (thought, reply) = (&thoughts[at], &replies[at]);
         let (sent, written) = (body.len() / 4, letters / 4);
         let said = format!(
             r#"{{"id":"1","object":"chat.completion","created":1,"model":"any","choices":[{{"index":0,
-            "message":{{"role":"assistant","content":"{text}\n{{\"{answer}\": {number}}}"}},
+            "message":{{"role":"assistant","content":"{reply}\n{{\"{answer}\": {number}}}",
+            "reasoning_content":"{thought}"}},
             "finish_reason":"stop"}}],
             "usage":{{"prompt_tokens":{sent},"completion_tokens":{written}}}}}"#
         );

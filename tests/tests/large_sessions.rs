@@ -25,8 +25,9 @@ params = { rounds = 64 }
 seats = [{ player = "talker", count = 10 }]
 "#;
 
-/// Letters of a reply.
-const REPLY: usize = 156_000;
+/// Letters of what is thought before each reply, and of a reply.
+const THOUGHT: usize = 150_000;
+const REPLY: usize = 5_000;
 
 /// Whether the record has left the journal for the archive, in a folder or in Redis.
 fn is_archived(folder: &Path, redis: Option<&RedisServer>) -> bool {
@@ -75,7 +76,7 @@ fn in_cluster(redis: Option<&RedisServer>, models: &ScriptedServer) -> Vec<u8> {
 
 #[test]
 fn session_of_a_hundred_megabytes_is_handed_in_stored_fetched_and_verified() {
-    let models = talker(REPLY, "bid");
+    let models = talker(THOUGHT, REPLY, "bid");
     let (base_url, folder) = (models.base_url(), tempfile::tempdir().unwrap());
     let (out, _) = runs::run_in(folder.path(), EXPERIMENT, &["--base-url", &base_url]);
     let embedded = runs::records(&out);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agon_engine::Seat;
-use agon_engine::extent::Extent;
 use agon_engine::record::StoredRecord;
 use agon_report::session::Telemetry;
 use agon_report::viewing::Viewing;
@@ -27,9 +26,6 @@ const MOST_BYTES: u64 = 384 * 1024 * 1024;
 
 /// Sessions whose calls are kept: all conversations of a session.
 const MOST_CALLS: usize = 1;
-
-/// What a table of a record takes in memory beside its text.
-const TABLE_BYTES: u64 = 600;
 
 /// Threads that read sessions and work on them, apart from those that serve. The process does not wait
 /// for them when it is told to stop.
@@ -93,11 +89,7 @@ pub trait Source: Send + Sync + 'static {
     fn sessions(&self, file: u32) -> Box<dyn Sessions>;
 
     /// The calls that a record's models were sent, made again, with what each took.
-    fn calls(
-        &self,
-        place: Place,
-        record: Arc<StoredRecord>,
-    ) -> BoxFuture<'static, Result<Arc<dyn Calls>, String>>;
+    fn calls(&self, place: Place) -> BoxFuture<'static, Result<Arc<dyn Calls>, String>>;
 }
 
 /// Sessions of a file that are read in their order.
@@ -174,11 +166,7 @@ impl Library {
         let read = || async {
             let read = beside(move || {
                 let line = source.line(place)?;
-                let record = StoredRecord::from_line(&line).map_err(|error| error.to_string())?;
-                let extent = Extent::of_json(line.as_bytes());
-                drop(line);
-                let weight = extent.bytes + TABLE_BYTES * extent.tables;
-                Ok::<_, String>((Viewing::new(Arc::new(record)), weight))
+                Viewing::read(&line).map_err(|error| error.to_string())
             });
             let (viewing, weight) = read.await?.map_err(Refusal::Unreadable)?;
             self.viewings.weigh(session, weight);
@@ -209,9 +197,8 @@ impl Library {
             return Ok(known);
         }
         let (_, place) = self.place(session)?;
-        let (_, viewing) = self.viewing(session).await?;
-        let calls = self.source.calls(place, Arc::clone(viewing.record()));
-        let calls = calls.await.map_err(Refusal::Unreadable)?;
+        let calls = self.source.calls(place).await;
+        let calls = calls.map_err(Refusal::Unreadable)?;
         Ok(self.calls.get_or_put(session, || calls))
     }
 }

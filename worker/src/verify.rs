@@ -6,9 +6,9 @@ use std::io;
 use std::sync::Arc;
 
 use agon_agents::Mind;
-use agon_engine::Seat;
 use agon_engine::extent::{Extent, TooLarge};
 use agon_engine::record::{RecordError, StoredRecord};
+use agon_engine::{Carried, RecordedDecision, Seat, SessionSpec};
 use agon_referee::{Games, RecordedReferee, Referee, RemoteReferee};
 use agon_service_kit::tasks::Tasks;
 use tokio_util::sync::CancellationToken;
@@ -112,12 +112,8 @@ pub async fn verify_parsed(
         session: session.clone(),
         reason,
     })?;
-    // What is not asked for again goes now: a record is large.
-    let (spec, carried, recorded) = {
-        let stored = stored;
-        let recorded = Recorded::once(stored.decisions);
-        (stored.spec, stored.carried, Arc::new(recorded))
-    };
+    let (spec, carried, decisions) = parts(stored);
+    let recorded = Arc::new(Recorded::once(decisions));
     let session_id: Arc<str> = session.as_str().into();
     let minds = move |seat: Seat, journal: Arc<Journal>| -> Arc<dyn Mind> {
         Arc::new(RecordedMind::new(
@@ -165,6 +161,11 @@ pub async fn verify_parsed(
             played,
         }),
     }
+}
+
+/// What a record is played again from; the rest goes, for a record is large.
+fn parts(stored: StoredRecord) -> (SessionSpec, Option<Carried>, Vec<RecordedDecision>) {
+    (stored.spec, stored.carried, stored.decisions)
 }
 
 /// Who rules when a record is played again.

@@ -90,21 +90,20 @@ impl Source for Files {
         })
     }
 
-    fn calls(
-        &self,
-        place: Place,
-        record: Arc<StoredRecord>,
-    ) -> BoxFuture<'static, Result<Arc<dyn Calls>, String>> {
+    fn calls(&self, place: Place) -> BoxFuture<'static, Result<Arc<dyn Calls>, String>> {
         let file = self.file(place);
         Box::pin(async move {
             let file = file?;
             let library = templates::played_with(None, &file).map_err(|error| error.to_string())?;
             let (again, offset) = (file.clone(), place.offset);
-            let line = tokio::task::spawn_blocking(move || {
+            let read = tokio::task::spawn_blocking(move || {
                 let line = lines::at(&again, offset).map_err(|error| error.to_string())?;
-                Ok::<_, String>(Extent::of_json(line.text.as_bytes()))
+                let most = Extent::of_json(line.text.as_bytes());
+                let record = StoredRecord::from_line(&line.text);
+                let record = record.map_err(|error| with_causes(&error))?;
+                Ok::<_, String>((Arc::new(record), most))
             });
-            let most = line.await.map_err(|error| error.to_string())??;
+            let (record, most) = read.await.map_err(|error| error.to_string())??;
             let (tasks, library) = (Tasks::new(), Arc::new(library));
             let remade = remake(&tasks, Arc::clone(&record), &most, library).await;
             let made = tokio::task::spawn_blocking(move || {

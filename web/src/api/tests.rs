@@ -43,11 +43,7 @@ impl Source for Records {
         Box::new(self.clone())
     }
 
-    fn calls(
-        &self,
-        _: Place,
-        _: Arc<StoredRecord>,
-    ) -> BoxFuture<'static, Result<Arc<dyn Calls>, String>> {
+    fn calls(&self, _: Place) -> BoxFuture<'static, Result<Arc<dyn Calls>, String>> {
         async { Ok(Arc::new(vec![call()]) as Arc<dyn Calls>) }.boxed()
     }
 }
