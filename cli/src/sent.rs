@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use agon_agents::{Message, Role};
 use agon_engine::record::{AppliedParameters, StoredRecord, TokenLogprob};
@@ -68,16 +69,16 @@ impl Choice {
 }
 
 /// Decisions of a session, ready to be shown.
-pub struct Prompts<'a> {
-    record: &'a StoredRecord,
-    remade: &'a [Remade],
+pub struct Prompts {
+    record: Arc<StoredRecord>,
+    remade: Vec<Remade>,
     readings: BTreeMap<(Seat, u32), Reading>,
     usage: BTreeMap<(Seat, u32), Value>,
 }
 
-impl<'a> Prompts<'a> {
+impl Prompts {
     /// Those of a record; `telemetry` is the line beside it, if there is one.
-    pub fn new(record: &'a StoredRecord, remade: &'a [Remade], telemetry: Option<&Value>) -> Self {
+    pub fn new(record: Arc<StoredRecord>, remade: Vec<Remade>, telemetry: Option<&Value>) -> Self {
         let each = telemetry.and_then(|telemetry| telemetry["each"].as_array());
         let usage = each.into_iter().flatten().filter_map(|one| {
             let seat = Seat::try_from(one["seat"].as_u64()?).ok()?;
@@ -85,10 +86,10 @@ impl<'a> Prompts<'a> {
             Some(((seat, index), one.clone()))
         });
         Self {
+            readings: readings(&record),
+            usage: usage.collect(),
             record,
             remade,
-            readings: readings(record),
-            usage: usage.collect(),
         }
     }
 
@@ -103,14 +104,14 @@ impl<'a> Prompts<'a> {
     /// # Errors
     /// Says which decisions there are.
     pub fn refuse_nothing(&self, choice: Choice) -> Result<(), String> {
-        let mut decisions = self.remade.iter().map(|remade| &remade.decision);
+        let mut decisions = self.remade.iter().map(Remade::decision);
         if decisions.any(|decision| choice.takes(decision)) {
             return Ok(());
         }
         let mut last: BTreeMap<Seat, u32> = BTreeMap::new();
-        for remade in self.remade {
-            let index = last.entry(remade.decision.seat).or_default();
-            *index = remade.decision.index.max(*index);
+        for decision in self.remade.iter().map(Remade::decision) {
+            let index = last.entry(decision.seat).or_default();
+            *index = decision.index.max(*index);
         }
         let seats = last
             .iter()
@@ -125,8 +126,8 @@ impl<'a> Prompts<'a> {
     pub fn text(&self, choice: Choice) -> String {
         let mut text = self.heading();
         let mut before: BTreeMap<Seat, (u32, &[Message])> = BTreeMap::new();
-        for remade in self.remade {
-            let decision = &remade.decision;
+        for remade in &self.remade {
+            let decision = remade.decision();
             let messages = remade.call.as_ref().map(|call| call.messages.as_slice());
             if choice.takes(decision) {
                 let known = before.get(&decision.seat).filter(|_| !choice.whole);
@@ -156,43 +157,69 @@ impl<'a> Prompts<'a> {
 
     /// The same as JSON, in full.
     pub fn json(&self, choice: Choice) -> Value {
-        let chosen = self
-            .remade
-            .iter()
-            .filter(|remade| choice.takes(&remade.decision));
-        let decisions = chosen.map(|remade| {
-            let decision = &remade.decision;
-            let address = (decision.seat, decision.index);
-            let call = remade.call.as_ref();
-            let format = call.and_then(|call| call.format.as_ref());
-            let schema =
-                format.and_then(|format| serde_json::from_str::<Value>(&format.schema).ok());
-            let (answer, foul) = match self.readings.get(&address) {
-                Some(Reading::Answer(action)) => (Some(action.clone()), None),
-                Some(Reading::Refused { foul, .. }) => (None, Some(json!(foul))),
-                _ => (None, None),
-            };
-            json!({
-                "seat": decision.seat,
-                "index": decision.index,
-                "player": self.player(decision.seat),
-                "purpose": decision.purpose,
-                "digest_is_equal": remade.is_same,
-                "messages": call.map(|call| &call.messages),
-                "asked": call.map(|call| json!(*call.settings)),
-                "schema": schema,
-                "applied": decision.applied,
-                "answered_by": decision.answered_by,
-                "finish_reason": decision.finish_reason,
-                "reply": decision.reply,
-                "reasoning": decision.reasoning,
-                "logprobs": decision.logprobs,
-                "answer": answer,
-                "foul": foul,
-                "usage": self.usage.get(&address),
-            })
-        });
-        Value::Array(decisions.collect())
+        let places = 0..self.remade.len();
+        let chosen = places.filter(|place| choice.takes(self.remade[*place].decision()));
+        Value::Array(chosen.map(|place| self.one(place)).collect())
+    }
+
+    /// How many decisions there are.
+    pub fn count(&self) -> usize {
+        self.remade.len()
+    }
+
+    /// Where a decision stands among all.
+    pub fn find(&self, seat: Seat, index: u32) -> Option<usize> {
+        let address = |remade: &Remade| (remade.decision().seat, remade.decision().index);
+        let found = self.remade.binary_search_by_key(&(seat, index), address);
+        found.ok()
+    }
+
+    /// How many of a decision's messages stood in the call of its seat before.
+    pub fn known(&self, place: usize) -> usize {
+        let messages = |place: usize| {
+            let call = self.remade[place].call.as_ref();
+            call.map_or([].as_slice(), |call| &call.messages)
+        };
+        let seat = |place: usize| self.remade[place].decision().seat;
+        let before = place.checked_sub(1);
+        let before = before.filter(|before| seat(*before) == seat(place));
+        let pairs = before.map(|before| messages(before).iter().zip(messages(place)));
+        let pairs = pairs.into_iter().flatten();
+        pairs.take_while(|(one, other)| one == other).count()
+    }
+
+    /// A decision as JSON.
+    pub fn one(&self, place: usize) -> Value {
+        let remade = &self.remade[place];
+        let decision = remade.decision();
+        let address = (decision.seat, decision.index);
+        let call = remade.call.as_ref();
+        let format = call.and_then(|call| call.format.as_ref());
+        let schema = format.and_then(|format| serde_json::from_str::<Value>(&format.schema).ok());
+        let (answer, foul) = match self.readings.get(&address) {
+            Some(Reading::Answer(action)) => (Some(action.clone()), None),
+            Some(Reading::Refused { foul, .. }) => (None, Some(json!(foul))),
+            _ => (None, None),
+        };
+        json!({
+            "seat": decision.seat,
+            "index": decision.index,
+            "player": self.player(decision.seat),
+            "purpose": decision.purpose,
+            "digest_is_equal": remade.is_same,
+            "messages": call.map(|call| &call.messages),
+            "asked": call.map(|call| json!(*call.settings)),
+            "schema": schema,
+            "applied": decision.applied,
+            "answered_by": decision.answered_by,
+            "finish_reason": decision.finish_reason,
+            "reply": decision.reply,
+            "reasoning": decision.reasoning,
+            "logprobs": decision.logprobs,
+            "answer": answer,
+            "foul": foul,
+            "usage": self.usage.get(&address),
+        })
     }
 
     fn heading(&self) -> String {
@@ -210,7 +237,7 @@ impl<'a> Prompts<'a> {
     }
 
     fn tell(&self, text: &mut String, remade: &Remade, known: Option<(u32, &[Message])>) {
-        let decision = &remade.decision;
+        let decision = remade.decision();
         let (seat, index) = (decision.seat, decision.index);
         let player = self.player(seat);
         let _ = writeln!(

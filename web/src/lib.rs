@@ -9,6 +9,7 @@ mod api;
 mod assets;
 mod document;
 mod entrance;
+mod events;
 mod headers;
 mod index;
 pub mod judging;

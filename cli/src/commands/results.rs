@@ -12,7 +12,7 @@ use agon_proto::v1::{
     WatchExperimentRequest, WatchExperimentResponse,
 };
 use agon_report::grouped;
-use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
+use agon_service_kit::server::LARGEST_RESULT_BYTES;
 use agon_service_kit::signals::shutdown_signal;
 use agon_worker::Transport;
 use tonic::Status;
@@ -157,7 +157,7 @@ async fn look(arguments: &Pull, transport: &Transport) -> Result<Known, Failure>
                 digest: digest.clone(),
             };
             let mut bundles = SessionLeaseServiceClient::new(transport.clone())
-                .max_decoding_message_size(LARGEST_MESSAGE_BYTES);
+                .max_decoding_message_size(LARGEST_RESULT_BYTES);
             let bundle = bundles.get_prompt_bundle(request).await.map_err(lost)?;
             bundle.into_inner().templates.into_iter().collect()
         }

@@ -244,6 +244,9 @@ impl OwnerState {
         }
         self.queue.grant(self.now);
         self.collect();
+        let full = self.segments.full().into_iter();
+        full.map(|experiment| self.queue.close_segment(experiment))
+            .for_each(drop);
         self.send(stream, ToStream::Settled(settled));
         if !stored.is_empty() {
             self.releases.push(Release::Stored(stored));
