@@ -122,44 +122,48 @@ impl Prompts {
         ))
     }
 
-    /// The chosen decisions as text.
-    pub fn text(&self, choice: Choice) -> String {
-        let mut text = self.heading();
+    /// The chosen decisions as text, piece by piece, without the line break behind each: all prompts of a
+    /// long session are gigabytes.
+    pub fn text(&self, choice: Choice) -> impl Iterator<Item = String> {
         let mut before: BTreeMap<Seat, (u32, &[Message])> = BTreeMap::new();
-        for remade in &self.remade {
+        let decisions = self.remade.iter().filter_map(move |remade| {
             let decision = remade.decision();
             let messages = remade.call.as_ref().map(|call| call.messages.as_slice());
+            let mut text = None;
             if choice.takes(decision) {
                 let known = before.get(&decision.seat).filter(|_| !choice.whole);
-                self.tell(&mut text, remade, known.copied());
+                self.tell(text.get_or_insert_default(), remade, known.copied());
             }
             if let Some(messages) = messages {
                 before.insert(decision.seat, (decision.index, messages));
             }
-        }
+            text
+        });
+        let pieces = std::iter::once(self.heading()).chain(decisions);
+        let pieces = pieces.map(|mut piece| {
+            piece.truncate(piece.len() - usize::from(piece.ends_with('\n')));
+            piece
+        });
+        pieces.chain(std::iter::once(self.ending()))
+    }
+
+    fn ending(&self) -> String {
         let (same, all) = self.same();
-        if same == all {
-            let _ = write!(
-                text,
-                "\n{}, all made again with equal digests",
-                counted(all as u64, "decision")
-            );
-        } else {
-            let _ = write!(
-                text,
-                "\n{same} of {} were made again with equal digests; the others were asked by \
-                 another version of the agents or templates",
-                counted(all as u64, "decision")
-            );
+        let decisions = counted(all as u64, "decision");
+        match same == all {
+            true => format!("\n{decisions}, all made again with equal digests"),
+            false => format!(
+                "\n{same} of {decisions} were made again with equal digests; the others were asked by \
+                 another version of the agents or templates"
+            ),
         }
-        text
     }
 
     /// The same as JSON, in full.
-    pub fn json(&self, choice: Choice) -> Value {
+    pub fn json(&self, choice: Choice) -> impl Iterator<Item = Value> {
         let places = 0..self.remade.len();
-        let chosen = places.filter(|place| choice.takes(self.remade[*place].decision()));
-        Value::Array(chosen.map(|place| self.one(place)).collect())
+        let chosen = places.filter(move |place| choice.takes(self.remade[*place].decision()));
+        chosen.map(|place| self.one(place))
     }
 
     /// How many decisions there are.

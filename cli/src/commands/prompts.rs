@@ -195,9 +195,12 @@ async fn show_example(text: &str, library: &PromptLibrary) -> Result<(), Failure
     };
     output::print(&format!(
         "##### An example: the first {SHOWN} decisions at seat 0, with the game's default parameters; \
-         the replies are simulated\n{}",
-        Decisions::new(record, remade, None).text(choice)
+         the replies are simulated"
     ));
+    let decisions = Decisions::new(record, remade, None);
+    decisions
+        .text(choice)
+        .for_each(|piece| output::print(&piece));
     Ok(())
 }
 

@@ -267,9 +267,9 @@ async fn show_prompts(arguments: &Show, found: &Found) -> Result<(), Failure> {
     let prompts = Prompts::new(record, remade, telemetry.as_ref());
     prompts.refuse_nothing(choice).map_err(Failure::BadInput)?;
     if arguments.json {
-        output::print_json(&prompts.json(choice).to_string());
+        output::print_json_list(prompts.json(choice));
     } else {
-        output::print(&prompts.text(choice));
+        prompts.text(choice).for_each(|piece| output::print(&piece));
     }
     match prompts.same() {
         (same, all) if same == all => Ok(()),
