@@ -82,10 +82,13 @@ async fn resume(client: &mut Client, experiment: &str) -> Result<(), Status> {
     loop {
         let request = ResumeExperimentRequest {
             experiment_id: experiment.to_owned(),
-            budget_nanodollars: None,
+            only_if_paused_for: WAITING_FOR_PEOPLE.to_owned(),
+            ..ResumeExperimentRequest::default()
         };
         let refusal = match client.resume_experiment(request).await {
             Ok(_) => return Ok(()),
+            // It goes on already, or somebody has paused it meanwhile.
+            Err(refusal) if refusal.code() == Code::FailedPrecondition => return Ok(()),
             Err(refusal) => refusal,
         };
         match delays.next_delay() {
