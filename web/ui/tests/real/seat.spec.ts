@@ -680,7 +680,7 @@ test("in a cluster the same command returns to the same people, before the game 
     first.stop();
     const stopped = await first.ended;
     expect(stopped.code).toBe(130);
-    expect(stopped.said).toContain("the game has not begun, and experiment again waits for people; the same command lets people in");
+    expect(stopped.said).toContain("the game has not begun, and experiment again waits for people. The same command lets people in");
     expect(stopped.said).toContain("`agon experiments resume again`");
     expect(await listed(stand, services, "again")).toContain("paused: waiting for people");
     const back = [/(ann was invited before)/, /(bob was invited before)/];
