@@ -186,9 +186,7 @@ impl Serving {
 
     fn interrupt(&self) {
         let id = self.child.id().to_string();
-        let sent = std::process::Command::new("kill")
-            .args(["-INT", &id])
-            .status();
+        let sent = Command::new("kill").args(["-INT", &id]).status();
         assert!(sent.unwrap().success());
     }
 

@@ -199,13 +199,7 @@ async fn collect(
         let submitted = &known.submitted;
         let progress = Progress::start(arguments.quiet, submitted.sessions, state.done, 0);
         let client = experiment_client(transport.clone());
-        let mut watch = Watch::new(
-            client,
-            submitted.clone(),
-            progress,
-            None,
-            CtrlC::EndsWatching,
-        );
+        let mut watch = Watch::new(client, submitted.clone(), progress, None, CtrlC::Watching);
         let followed = watch.follow().await;
         state = watch.end();
         followed.map_err(|refusal| refused("the coordinator", &refusal))?;

@@ -206,13 +206,13 @@ impl Run {
         }
     }
 
-    /// What Ctrl-C does once the experiment is submitted.
+    /// What Ctrl-C ends once the experiment is submitted.
     fn ctrl_c(&self, checked: &CheckedExperiment) -> CtrlC {
         let people_play = || self.web.is_some() && !inviting::doors(&checked.models).is_empty();
         match &self.coordinator {
-            None => CtrlC::EndsRun,
-            Some(_) if people_play() => CtrlC::EndsPages,
-            Some(_) => CtrlC::EndsWatching,
+            None => CtrlC::Run,
+            Some(_) if people_play() => CtrlC::Pages,
+            Some(_) => CtrlC::Watching,
         }
     }
 

@@ -149,7 +149,7 @@ impl Run {
                 drop(bench.queue.retry(NAMES[name], positions, now));
             }
             Command::Resume(name, budget) => {
-                drop(bench.queue.resume(NAMES[name], budget, None, now))
+                drop(bench.queue.resume(NAMES[name], budget, None, now));
             }
             Command::Delete(name) => drop(bench.queue.delete(NAMES[name])),
             Command::Outdated(name) => {
