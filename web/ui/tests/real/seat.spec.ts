@@ -632,7 +632,7 @@ test("two people wait in the lobby of a cluster, the game begins when both are r
     // Both are there and one is not ready: nothing was leased, and nobody is asked.
     expect(await listed(stand, services, "both")).toMatch(/ 0 +1 +paused: waiting for people/);
     const shown = await stand.agon("experiments", "show", "both", ...services.slice(0, 2));
-    expect(shown).toContain("0 of 1 sessions done, 0 running, 1 queued, 1 workers");
+    expect(shown).toContain("0 of 1 sessions done, 0 running, 1 queued, 1 worker");
     for (const door of ["ann", "bob"]) expect(await asksAt(ann, doors, door)).toEqual([]);
     for (const page of pages) await expect(heading(page, "Waiting room")).toBeVisible();
     await bob.getByRole("button", { name: "I am ready" }).click();
