@@ -19,6 +19,7 @@ use tonic::Status;
 
 use super::run::verdict;
 use super::run::watch::{Watch, is_over, is_paused};
+use crate::announcements::CtrlC;
 use crate::coordinators::{self, CoordinatorAddress};
 use crate::failure::Failure;
 use crate::keeping::Keeping;
@@ -97,7 +98,7 @@ async fn pull(
     let transport = coordinators::in_charge(&arguments.address.coordinator)?;
     let known = tokio::select! {
         known = look(arguments, &transport) => known?,
-        _ = &mut interrupt => return Err(Failure::Interrupted("stopped; nothing was fetched".to_owned())),
+        _ = &mut interrupt => return Err(Failure::Interrupted("nothing was fetched".to_owned())),
     };
     let place = Place {
         data: arguments.data.folder(),
@@ -198,7 +199,7 @@ async fn collect(
         let submitted = &known.submitted;
         let progress = Progress::start(arguments.quiet, submitted.sessions, state.done, 0);
         let client = experiment_client(transport.clone());
-        let mut watch = Watch::new(client, submitted.clone(), progress, None, true);
+        let mut watch = Watch::new(client, submitted.clone(), progress, None, CtrlC::Watching);
         let followed = watch.follow().await;
         state = watch.end();
         followed.map_err(|refusal| refused("the coordinator", &refusal))?;
