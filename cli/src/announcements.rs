@@ -16,6 +16,29 @@ const AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// A server may say "later" for so long without an answer before that is a fault.
 const LATER_FOR: Duration = Duration::from_secs(10);
 
+/// What Ctrl-C ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CtrlC {
+    /// The run, which this process plays.
+    Run,
+    /// Watching a run that a cluster plays.
+    Watching,
+    /// The pages on which people play in a run of a cluster.
+    Pages,
+}
+
+impl CtrlC {
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::Run => "Ctrl-C stops the run and keeps the answers received so far",
+            Self::Watching => "Ctrl-C stops watching, and the cluster continues",
+            Self::Pages => {
+                "Ctrl-C closes the pages, and sessions that have not begun wait for people"
+            }
+        }
+    }
+}
+
 /// What has been announced so far.
 #[derive(Debug)]
 pub struct Announcements {
@@ -42,13 +65,10 @@ struct ProviderState {
 }
 
 impl Announcements {
-    /// Of a run in this process, or of one that a cluster plays.
-    pub fn new(in_cluster: bool) -> Self {
+    /// Of a run of which Ctrl-C ends this.
+    pub fn new(ctrl_c: CtrlC) -> Self {
         Self {
-            ctrl_c: match in_cluster {
-                true => "Ctrl-C stops watching, and the cluster continues",
-                false => "Ctrl-C stops the run and keeps the answers received so far",
-            },
+            ctrl_c: ctrl_c.in_words(),
             providers: BTreeMap::new(),
             dead_keys: BTreeMap::new(),
             workers: 0,
@@ -222,7 +242,7 @@ mod tests {
 
     #[test]
     fn dead_server_is_one_line_at_once_and_one_a_minute() {
-        let (mut said, start) = (Announcements::new(false), Instant::now());
+        let (mut said, start) = (Announcements::new(CtrlC::Run), Instant::now());
         let mut lines = Vec::new();
         for second in 0..61 {
             let state = gateway(second * 3, second * 3);
@@ -245,7 +265,7 @@ mod tests {
 
     #[test]
     fn recovery_is_said_once_and_a_single_failure_among_answers_is_not_a_dead_server() {
-        let (mut said, now) = (Announcements::new(false), Instant::now());
+        let (mut said, now) = (Announcements::new(CtrlC::Run), Instant::now());
         assert_eq!(
             said.look(&experiment(1), Some(&gateway(1, 1)), now).len(),
             1
@@ -265,7 +285,7 @@ mod tests {
 
     #[test]
     fn server_that_puts_everybody_off_is_mentioned_and_one_that_does_so_now_and_then_is_not() {
-        let (mut said, start) = (Announcements::new(false), Instant::now());
+        let (mut said, start) = (Announcements::new(CtrlC::Run), Instant::now());
         let mut state = gateway(0, 0);
         let mut at = |second: u64, calls: u64, put_off: u64| {
             state.keys[0].calls = calls;
@@ -283,26 +303,30 @@ mod tests {
 
     #[test]
     fn gateway_that_was_started_again_is_no_failure_and_coordinator_that_was_away_lost_no_worker() {
-        let (mut said, now) = (Announcements::new(true), Instant::now());
+        let (mut said, now) = (Announcements::new(CtrlC::Watching), Instant::now());
         let _ = said.look(&experiment(3), Some(&gateway(9, 5)), now);
         let again = said.look(&experiment(3), Some(&gateway(0, 0)), now);
         assert!(again.is_empty(), "{again:?}");
         let away = said.coordinator_away(now).unwrap();
         assert!(away.contains("Ctrl-C stops watching"), "{away}");
+        let mut people = Announcements::new(CtrlC::Pages);
+        let away = people.coordinator_away(now).unwrap();
+        let closes = "Ctrl-C closes the pages, and sessions that have not begun wait for people";
+        assert!(away.ends_with(closes), "{away}");
         assert!(said.look(&experiment(0), None, now).is_empty());
         assert!(said.look(&experiment(2), None, now).is_empty());
     }
 
     #[test]
     fn lost_worker_and_dead_key_are_mentioned_once() {
-        let (mut said, now) = (Announcements::new(false), Instant::now());
+        let (mut said, now) = (Announcements::new(CtrlC::Run), Instant::now());
         assert!(said.look(&experiment(3), None, now).is_empty());
         let lost = said.look(&experiment(2), None, now);
         assert!(
             lost[0].contains("lost 1 worker") && lost[0].contains("2 workers left"),
             "{lost:?}"
         );
-        let mut crash = Announcements::new(true);
+        let mut crash = Announcements::new(CtrlC::Watching);
         assert!(crash.look(&experiment(3), None, now).is_empty());
         let lost = crash.look(&experiment(1), None, now);
         assert!(

@@ -50,7 +50,7 @@ pub async fn hand_in(
     }
     let resume = ResumeExperimentRequest {
         experiment_id: submitted.experiment_id.clone(),
-        budget_nanodollars: None,
+        ..ResumeExperimentRequest::default()
     };
     client.resume_experiment(resume).await?;
     Ok(submitted)

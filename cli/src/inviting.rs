@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use agon_agents::models_of;
 use agon_coordinator::experiment::{ExperimentDocument, expand};
-use agon_engine::{Seat, SessionSpec};
+use agon_engine::PlayerSpec;
 use agon_outlets::InLine as _;
 use agon_proto::v1::GetExperimentRequest;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
@@ -72,10 +72,9 @@ pub fn door_of(model: &str) -> Option<&str> {
     model.strip_prefix(PEOPLE)
 }
 
-/// The door at which a seat of a session was asked, if a person sat there.
-pub fn person_at(spec: &SessionSpec, seat: Seat) -> Option<&str> {
-    let model = spec.seats.get(seat)?.settings.get("model")?;
-    door_of(model.as_str()?)
+/// The door at which a player is asked, if it is a person.
+pub fn person(player: &PlayerSpec) -> Option<&str> {
+    door_of(player.settings.get("model")?.as_str()?)
 }
 
 /// The model that is the person at a door.
@@ -175,15 +174,14 @@ pub struct Seating {
     /// Where invitations are kept.
     pub folder: PeopleFolder,
     /// Where they are asked.
-    pub doors: GatewayDoors,
+    pub doors: Arc<GatewayDoors>,
 }
 
 impl Seating {
     /// The seats; finished games are found in the library.
     pub fn seats(self, library: Arc<Library>, sweeps: &Arc<dyn Sweeps>) -> Arc<Seats> {
         let keeper = Arc::new(self.folder);
-        let doors = Arc::new(self.doors);
-        let seats = Seats::new(self.people, keeper, doors, library, Some(sweeps));
+        let seats = Seats::new(self.people, keeper, self.doors, library, Some(sweeps));
         Arc::new(seats)
     }
 }
@@ -209,12 +207,18 @@ pub async fn games_of(
         let Ok(found) = coordinator.get_experiment(request).await else {
             continue;
         };
-        let document = serde_json::from_slice::<ExperimentDocument>(&found.get_ref().document);
-        if let Some(games) = document.ok().and_then(|document| games(&document).ok()) {
+        if let Some(games) = games_in(&found.get_ref().document) {
             all.insert(experiment_id, games);
         }
     }
     Ok(all)
+}
+
+/// How many sessions ask at each door, of the document that a coordinator keeps of an experiment, if it
+/// can be read.
+pub fn games_in(document: &[u8]) -> Option<BTreeMap<String, u64>> {
+    let document = serde_json::from_slice::<ExperimentDocument>(document);
+    games(&document.ok()?).ok()
 }
 
 /// Now, in seconds since 1970.

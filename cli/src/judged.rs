@@ -8,10 +8,11 @@ mod drafts;
 mod drawing;
 mod entries;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use agon_coordinator::experiment::ExperimentFile;
+use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
 use agon_outlets::InLine as _;
 use agon_service_kit::tasks::with_causes;
@@ -23,16 +24,20 @@ use crate::output;
 use crate::run_folder;
 use crate::storage;
 pub use drafts::Drafts;
-use drawing::{Candidate, candidates, drawn};
+use drawing::{Candidate, Draw, candidates};
+use entries::{Entry, LeftOut};
 
 /// The game that judges play.
 const JUDGING: &str = "judging";
 
+/// The game seats no more judges.
+const MOST_JUDGES: u64 = 100;
+
 /// Before the labels of those who judge themselves; tables count their marks apart.
 const PERSONS: &str = "persons";
 
-/// How many are judged unless said otherwise (Mao et al., arXiv 2311.03220, section 7).
-pub const USUAL: u32 = 30;
+/// How many are judged by default (Mao et al., arXiv 2311.03220, section 7).
+pub const DEFAULT: u32 = 30;
 
 /// Heading of the help text.
 const HEADING: &str = "Judging";
@@ -44,22 +49,22 @@ pub struct JudgingArguments {
     /// run's folder or a file of records
     #[arg(long, value_name = "RESULTS", help_heading = HEADING)]
     pub records: Option<PathBuf>,
-    /// With --records: how many players are judged; which ones, follows from their sessions
-    #[arg(long, value_name = "N", default_value_t = USUAL, requires = "records", help_heading = HEADING,
+    /// With --records: how many players are judged, at most; the session ids decide which
+    #[arg(long, value_name = "N", default_value_t = DEFAULT, requires = "records", help_heading = HEADING,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub judged: u32,
-    /// With --records: how many of the seated judges rate each record, in turn, so that all rate
-    /// equally many, and each two about equally often the same [default: all]
+    /// With --records: how many of the seated judges rate each record, in turn, so that every judge
+    /// rates the same number of records [default: all]
     #[arg(long, value_name = "K", requires = "records", help_heading = HEADING, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub judges: Option<u32>,
-    /// With --records: people rate their own games, each person the records in which it played, and
-    /// no others; their marks are counted apart
+    /// With --records: people rate their own play, each of them only the records in which they
+    /// played; their marks are counted apart
     #[arg(long, requires = "records", conflicts_with = "judges", help_heading = HEADING)]
     pub own: bool,
 }
 
 impl JudgingArguments {
-    /// As typed, of what is not usual.
+    /// As typed, of what differs from the default.
     pub fn changes(&self) -> Vec<String> {
         let Some(records) = &self.records else {
             return Vec::new();
@@ -75,8 +80,8 @@ impl JudgingArguments {
 }
 
 /// Puts the players of the records into the file that is judged, if there are any: half with a
-/// persona and half without, as far as there are as many of each. Which ones, follows from
-/// their sessions' ids alone.
+/// persona and half without, if there are enough of both. The sessions' ids decide which. Says
+/// who is left out.
 ///
 /// # Errors
 /// The file's only game is not `judging`; a record cannot be read; there is none; there are
@@ -86,53 +91,112 @@ pub fn add(file: &mut ExperimentFile, arguments: &JudgingArguments) -> Result<()
         return Ok(());
     };
     let flag = format!("--records {}", records.in_line());
+    let refused = |reason: String| Failure::BadInput(format!("{flag}: {reason}"));
     let like = match file.games() {
         [only] if only.get("game").and_then(Value::as_str) == Some(JUDGING) => only.clone(),
         _ => {
-            return Err(Failure::BadInput(format!(
-                "{flag}: records are judged by an experiment whose only game is \"{JUDGING}\", \
-                 such as alympics/judging"
+            return Err(refused(format!(
+                "records are judged by an experiment whose only game is \"{JUDGING}\", such as \
+                 alympics/judging"
             )));
         }
     };
-    let Found { places, candidates } = find(records)?;
-    if candidates.is_empty() {
-        return Err(Failure::BadInput(format!(
-            "{flag}: there are no finished sessions"
-        )));
+    let found = find(records)?;
+    if found.candidates.is_empty() {
+        return Err(refused(match found.judgements {
+            0 => "there are no finished sessions".to_owned(),
+            _ => "all of its sessions are judgements, which are not judged".to_owned(),
+        }));
     }
-    let most = arguments.judged as usize;
-    let drawn = draw(candidates, most, arguments.own)
-        .map_err(|reason| Failure::BadInput(format!("{flag}: {reason}")))?;
-    let mut entries = Vec::new();
-    for one in &drawn {
-        let record = places[one.session].read().map_err(bad)?;
-        entries.push(entries::entry_for(&like, &record, one.seat));
+    let draw = Draw {
+        most: arguments.judged as usize,
+        own: arguments.own,
+        personas: rates_personas_alone(&like),
+    };
+    let mut drawn = Drawn::default();
+    for one in draw.from(found.candidates).map_err(refused)? {
+        let record = found.places[one.session].read().map_err(bad)?;
+        drawn.add(&like, &record, (one.session, one.seat));
     }
-    if arguments.own {
-        let people = drawn.iter().map(|one| one.person.as_deref());
-        assigning::seat_people(file, &mut entries, people)?;
-    } else if let Some(each) = arguments.judges {
-        assigning::take_turns(&mut entries, each as usize)?;
+    let by = match arguments.own {
+        true => By::Themselves,
+        false => By::Judges(arguments.judges.map(|each| each as usize)),
+    };
+    drawn.seat(file, by).map_err(refused)?;
+    for (reason, count) in drawn.left_out() {
+        let players = output::counted(count, "player");
+        output::tell(&format!("left out: {players}: {}", reason.in_words()));
     }
-    file.replace_games(entries, &flag);
+    let entries = drawn.entries.into_iter().map(|entry| entry.value);
+    file.replace_games(entries.collect(), &flag);
     Ok(())
 }
 
-/// Draws players; those who were people, if they are to judge themselves.
-///
-/// # Errors
-/// None of them was.
-fn draw(mut all: Vec<Candidate>, most: usize, own: bool) -> Result<Vec<Candidate>, String> {
-    if own {
-        all.retain(|one| one.person.is_some());
-        if all.is_empty() {
-            let text = "no person played in these sessions, so nobody can judge their own; people \
-                        are players with the model `human/NAME`";
-            return Err(text.to_owned());
+/// Whether everything that is rated is about personas.
+fn rates_personas_alone(entry: &Value) -> bool {
+    let criteria = entry.pointer("/params/criteria").and_then(Value::as_array);
+    let about_personas = |criterion: &Value| criterion.get("needs_persona") == Some(&true.into());
+    criteria.is_some_and(|all| !all.is_empty() && all.iter().all(about_personas))
+}
+
+/// Who judges.
+#[derive(Debug, Clone, Copy)]
+enum By {
+    /// People, what they did themselves.
+    Themselves,
+    /// So many of the judges that are seated, or all.
+    Judges(Option<usize>),
+}
+
+/// Players that were drawn, in the order of the draw.
+#[derive(Default)]
+struct Drawn {
+    entries: Vec<Entry>,
+    left_out: Vec<LeftOut>,
+}
+
+impl Drawn {
+    fn add(&mut self, like: &Value, record: &StoredRecord, place: (usize, Seat)) {
+        match entries::entry_for(like, record, place) {
+            Ok(entry) => self.entries.push(entry),
+            Err(reason) => self.left_out.push(reason),
         }
     }
-    Ok(drawn(all, most))
+
+    /// Gives every player its judges; afterwards they stand in the order of their sessions.
+    ///
+    /// # Errors
+    /// There are not as many judges, or nobody is left to judge.
+    fn seat(&mut self, file: &mut ExperimentFile, by: By) -> Result<(), String> {
+        match by {
+            By::Themselves => assigning::seat_people(file, &mut self.entries),
+            By::Judges(each) => assigning::seat_judges(file, &mut self.entries, each)?,
+        }
+        let before = self.entries.len();
+        let has_judges =
+            |entry: &Entry| entry.value.get("seats") != Some(&Value::Array(Vec::new()));
+        self.entries.retain(has_judges);
+        let without = before - self.entries.len();
+        self.left_out
+            .extend(std::iter::repeat_n(LeftOut::NoJudge, without));
+        self.entries.sort_by_key(|entry| entry.place);
+        match (self.entries.is_empty(), self.left_out.first()) {
+            (true, Some(reason)) => Err(format!(
+                "nobody is left to be judged: {}",
+                reason.in_words()
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Why players were left out, and how many.
+    fn left_out(&self) -> BTreeMap<LeftOut, u64> {
+        let mut counts = BTreeMap::new();
+        for reason in &self.left_out {
+            *counts.entry(*reason).or_default() += 1;
+        }
+        counts
+    }
 }
 
 /// Sessions that may be judged.
@@ -140,6 +204,8 @@ fn draw(mut all: Vec<Candidate>, most: usize, own: bool) -> Result<Vec<Candidate
 struct Found {
     places: Vec<Place>,
     candidates: Vec<Candidate>,
+    /// How many others are judgements themselves.
+    judgements: u64,
 }
 
 /// Where a record is.
@@ -170,6 +236,13 @@ impl Place {
 /// The players of every record that is no judgement itself.
 fn find(records: &Path) -> Result<Found, Failure> {
     let mut found = Found::default();
+    if !storage::is_address(records) && !records.exists() {
+        let text = format!(
+            "--records {}: there is no such file or folder",
+            records.in_line()
+        );
+        return Err(Failure::BadInput(text));
+    }
     // A session may lie in several of the folders.
     let mut seen = BTreeSet::new();
     // Of a folder of results what it shows: one run, not several mixed.
@@ -189,13 +262,16 @@ fn find(records: &Path) -> Result<Found, Failure> {
                     continue;
                 }
             };
-            if record.spec.game == JUDGING || !seen.insert(record.session.clone()) {
+            if record.spec.game == JUDGING {
+                found.judgements += 1;
+                continue;
+            }
+            if !seen.insert(record.session.clone()) {
                 continue;
             }
             let (number, id) = (found.places.len(), record.session.to_string());
-            found
-                .candidates
-                .extend(candidates(number, &id, &record.spec));
+            let players = candidates(number, &id, &record.spec.seats);
+            found.candidates.extend(players);
             found.places.push(Place::of(line));
         }
     }

@@ -294,7 +294,7 @@ impl Keeping {
     /// What Ctrl-C says while results are fetched.
     pub fn stopped(&self) -> Failure {
         Failure::Interrupted(format!(
-            "stopped; what was fetched is kept in {}, and the same command goes on from there",
+            "what was fetched is kept in {}, and the same command continues from there",
             self.entry.path().in_line()
         ))
     }

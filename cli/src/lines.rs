@@ -32,6 +32,12 @@ const LEAST_UNPACKED: u64 = 16 * 1024 * 1024;
 /// Unreadable lines of a file after which it is not read on: it is none of ours.
 pub const MOST_UNREADABLE: usize = 100;
 
+/// A line of so many bytes is a long one.
+const LONG: u64 = 1024 * 1024;
+
+/// What is read of a file at once.
+const BUFFER: usize = 64 * 1024;
+
 /// Endings that are looked for in folders.
 const ENDINGS: [&str; 2] = [".jsonl", ".jsonl.gz"];
 
@@ -173,9 +179,10 @@ pub fn regular(path: PathBuf) -> Result<PathBuf, LineError> {
 /// fault of the file itself nothing more comes.
 pub fn read(path: &Path) -> Box<dyn Iterator<Item = Result<Line, LineError>> + Send> {
     match open(path) {
-        Ok(reader) => Box::new(Lines {
+        Ok((reader, size)) => Box::new(Lines {
             file: path.to_owned(),
             reader,
+            size,
             number: 0,
             at: 0,
             ended: false,
@@ -191,23 +198,26 @@ pub fn read(path: &Path) -> Box<dyn Iterator<Item = Result<Line, LineError>> + S
 /// It cannot be read, or no line begins there.
 pub fn at(path: &Path, offset: u64) -> Result<Line, LineError> {
     let open_at = || {
-        let mut reader = open(path)?;
+        let (mut reader, size) = open(path)?;
         let mut before = reader.by_ref().take(offset);
         io::copy(&mut before, &mut io::sink())?;
-        Ok(reader)
+        Ok((reader, size))
     };
     let opened = match is_plain(path) {
         Ok(true) => File::open(path).and_then(|mut file| {
+            let size = file.metadata()?.len();
             file.seek(SeekFrom::Start(offset))?;
-            Ok(Box::new(BufReader::new(file)) as Box<dyn BufRead + Send>)
+            let reader = BufReader::with_capacity(BUFFER, file);
+            Ok((Box::new(reader) as Box<dyn BufRead + Send>, size))
         }),
         Ok(false) => open_at(),
         Err(error) => Err(error),
     };
-    let reader = opened.map_err(|error| LineError::of(path, error))?;
+    let (reader, size) = opened.map_err(|error| LineError::of(path, error))?;
     let mut lines = Lines {
         file: path.to_owned(),
         reader,
+        size,
         number: 0,
         at: offset,
         ended: false,
@@ -241,7 +251,7 @@ fn is_plain(path: &Path) -> io::Result<bool> {
 /// It cannot be read, is no text or larger than any record.
 pub fn whole(path: &Path) -> Result<String, LineError> {
     let fault = |reason: String| LineError::of(path, reason);
-    let reader = open(path).map_err(|error| fault(error.to_string()))?;
+    let (reader, _) = open(path).map_err(|error| fault(error.to_string()))?;
     let mut bytes = Vec::new();
     let read = reader.take(RECORD.bytes + 1).read_to_end(&mut bytes);
     read.map_err(|error| fault(error.to_string()))?;
@@ -259,7 +269,8 @@ fn text(bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())
 }
 
-fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
+/// A file, and how many bytes it holds at most once it is unpacked.
+fn open(path: &Path) -> io::Result<(Box<dyn BufRead + Send>, u64)> {
     // Of standard input nobody knows how much there will be.
     let (mut plain, size): (Box<dyn BufRead + Send>, _) = if path == Path::new("-") {
         (Box::new(BufReader::new(io::stdin())), u64::MAX)
@@ -269,7 +280,9 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
     } else {
         let file = File::open(path)?;
         let size = file.metadata()?.len();
-        (Box::new(BufReader::new(file)), size)
+        // A pipe says nothing of what will come.
+        let size = if size == 0 { u64::MAX } else { size };
+        (Box::new(BufReader::with_capacity(BUFFER, file)), size)
     };
     if plain.fill_buf()?.starts_with(&GZIP_MAGIC) {
         let most = size.saturating_mul(MOST_RATIO).max(LEAST_UNPACKED);
@@ -279,9 +292,9 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
             most: most.min(MOST_UNPACKED),
             left: most.min(MOST_UNPACKED),
         };
-        return Ok(Box::new(BufReader::new(unpacked)));
+        return Ok((Box::new(BufReader::new(unpacked)), u64::MAX));
     }
-    Ok(plain)
+    Ok((plain, size))
 }
 
 /// What a compressed file holds, as far as it may be unpacked.
@@ -335,6 +348,8 @@ fn too_much(most: u64) -> io::Error {
 struct Lines {
     file: PathBuf,
     reader: Box<dyn BufRead + Send>,
+    /// Bytes that there are at most.
+    size: u64,
     number: usize,
     /// Bytes that were read so far.
     at: u64,
@@ -393,11 +408,20 @@ impl Lines {
 
     fn next_text(&mut self) -> Result<Option<String>, String> {
         let mut bytes = Vec::new();
+        let mut read = 0;
         // One more, for the line break.
-        let mut bounded = self.reader.by_ref().take(RECORD.bytes + 1);
-        let read = bounded
-            .read_until(b'\n', &mut bytes)
-            .map_err(|error| error.to_string())?;
+        for most in [LONG, RECORD.bytes + 1] {
+            let mut bounded = self.reader.by_ref().take(most - read as u64);
+            let more = bounded.read_until(b'\n', &mut bytes);
+            read += more.map_err(|error| error.to_string())?;
+            if (read as u64) < most || bytes.last() == Some(&b'\n') {
+                break;
+            }
+            // Memory that is never touched costs nothing, and a line that is moved as it grows as much
+            // as reading it.
+            let left = self.size.saturating_sub(self.at).min(RECORD.bytes + 1);
+            bytes.reserve_exact(left.saturating_sub(LONG) as usize);
+        }
         self.at += read as u64;
         if read == 0 {
             return Ok(None);
@@ -527,8 +551,11 @@ mod tests {
             assert!(fault.contains("gunzip"), "{fault}");
         }
         let plain = folder.path().join("a.jsonl");
+        let longest = "x".repeat(RECORD.bytes as usize);
+        fs::write(&plain, &longest).unwrap();
+        assert_eq!(texts(&plain).pop().unwrap().unwrap().1.len(), longest.len());
         for (line, said) in [
-            ("x".repeat(40 << 20), "longer than 33554432 bytes"),
+            (format!("{longest}x"), "longer than 104857600 bytes"),
             (
                 format!("[{}]", "1,".repeat(3_000_000)),
                 "3000001 values, and 2000000 are the most",

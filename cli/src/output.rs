@@ -35,6 +35,18 @@ pub fn print_json(text: &str) {
     write(format!("{}\n", json(&text)).as_bytes());
 }
 
+/// The same for a list, entry by entry: all of it may be more than there is memory for.
+pub fn print_json_list(entries: impl Iterator<Item = serde_json::Value>) {
+    let mut before = "[";
+    for entry in entries {
+        let text = entry.to_string();
+        write(format!("{before}{}", json(&secrets::without(&text))).as_bytes());
+        before = ",";
+    }
+    let end = if before == "[" { "[]\n" } else { "]\n" };
+    write(end.as_bytes());
+}
+
 /// Says something beside the output: on standard error, with a line break.
 pub fn tell(text: &str) {
     let text = format!("{}\n", told(text));

@@ -28,7 +28,8 @@ use crate::output;
 use crate::run_folder::records::telemetry_beside;
 use crate::sent::Prompts;
 use crate::templates;
-use crate::viewing::{Files, calls, listing};
+use crate::viewing::calls::Remembered;
+use crate::viewing::{Files, listing};
 pub(crate) use folder::in_digits;
 use folder::{ABOUT, SUMS, SiteFolder};
 use records::Records;
@@ -264,20 +265,19 @@ impl Sessions<'_> {
         }
         let record = viewing.record();
         if !left_out.calls && !record.decisions.is_empty() {
-            let calls: Result<Calls, String> = match library {
+            let calls = match library {
                 Err(reason) => Err(reason.clone()),
                 Ok(library) => {
                     let most = Extent::of_json(line.text.as_bytes());
-                    let stored = StoredRecord::clone(record);
+                    let stored = Arc::clone(record);
                     let remade = remake(&self.tasks, stored, &most, Arc::clone(library)).await;
                     let telemetry = telemetry.and_then(|line| serde_json::from_str(line).ok());
-                    Ok(calls::of(&Prompts::new(
-                        record,
-                        &remade,
-                        telemetry.as_ref(),
-                    )))
+                    let stored = Arc::clone(record);
+                    Ok(Remembered(Prompts::new(stored, remade, telemetry.as_ref())))
                 }
             };
+            let calls = calls.as_ref().map(|calls| calls as &dyn Calls);
+            let calls = calls.map_err(Clone::clone);
             for file in site::calls(record.session.as_str(), calls) {
                 write(self.folder, file)?;
             }

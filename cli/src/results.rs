@@ -13,7 +13,7 @@ use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{FetchRecordsRequest, FetchRecordsResponse};
 use agon_report::session::Telemetry;
 use agon_report::{Cells, Layout, Reports, ResultColumns, Session, Tables};
-use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
+use agon_service_kit::server::LARGEST_RESULT_BYTES;
 use agon_service_kit::status::{ErrorClass, is_retryable};
 use agon_service_kit::tasks::with_causes;
 use agon_worker::Transport;
@@ -31,8 +31,8 @@ const RUN: &str = "run";
 /// The client of the experiment service.
 pub fn experiment_client(transport: Transport) -> ExperimentServiceClient<Transport> {
     ExperimentServiceClient::new(transport)
-        .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
-        .max_encoding_message_size(LARGEST_MESSAGE_BYTES)
+        .max_decoding_message_size(LARGEST_RESULT_BYTES)
+        .max_encoding_message_size(LARGEST_RESULT_BYTES)
 }
 
 /// Why a call was refused, or did not arrive.

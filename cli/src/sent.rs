@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use agon_agents::{Message, Role};
 use agon_engine::record::{AppliedParameters, StoredRecord, TokenLogprob};
@@ -68,16 +69,16 @@ impl Choice {
 }
 
 /// Decisions of a session, ready to be shown.
-pub struct Prompts<'a> {
-    record: &'a StoredRecord,
-    remade: &'a [Remade],
+pub struct Prompts {
+    record: Arc<StoredRecord>,
+    remade: Vec<Remade>,
     readings: BTreeMap<(Seat, u32), Reading>,
     usage: BTreeMap<(Seat, u32), Value>,
 }
 
-impl<'a> Prompts<'a> {
+impl Prompts {
     /// Those of a record; `telemetry` is the line beside it, if there is one.
-    pub fn new(record: &'a StoredRecord, remade: &'a [Remade], telemetry: Option<&Value>) -> Self {
+    pub fn new(record: Arc<StoredRecord>, remade: Vec<Remade>, telemetry: Option<&Value>) -> Self {
         let each = telemetry.and_then(|telemetry| telemetry["each"].as_array());
         let usage = each.into_iter().flatten().filter_map(|one| {
             let seat = Seat::try_from(one["seat"].as_u64()?).ok()?;
@@ -85,10 +86,10 @@ impl<'a> Prompts<'a> {
             Some(((seat, index), one.clone()))
         });
         Self {
+            readings: readings(&record),
+            usage: usage.collect(),
             record,
             remade,
-            readings: readings(record),
-            usage: usage.collect(),
         }
     }
 
@@ -103,14 +104,14 @@ impl<'a> Prompts<'a> {
     /// # Errors
     /// Says which decisions there are.
     pub fn refuse_nothing(&self, choice: Choice) -> Result<(), String> {
-        let mut decisions = self.remade.iter().map(|remade| &remade.decision);
+        let mut decisions = self.remade.iter().map(Remade::decision);
         if decisions.any(|decision| choice.takes(decision)) {
             return Ok(());
         }
         let mut last: BTreeMap<Seat, u32> = BTreeMap::new();
-        for remade in self.remade {
-            let index = last.entry(remade.decision.seat).or_default();
-            *index = remade.decision.index.max(*index);
+        for decision in self.remade.iter().map(Remade::decision) {
+            let index = last.entry(decision.seat).or_default();
+            *index = decision.index.max(*index);
         }
         let seats = last
             .iter()
@@ -121,78 +122,108 @@ impl<'a> Prompts<'a> {
         ))
     }
 
-    /// The chosen decisions as text.
-    pub fn text(&self, choice: Choice) -> String {
-        let mut text = self.heading();
+    /// The chosen decisions as text, piece by piece, without the line break behind each: all prompts of a
+    /// long session are gigabytes.
+    pub fn text(&self, choice: Choice) -> impl Iterator<Item = String> {
         let mut before: BTreeMap<Seat, (u32, &[Message])> = BTreeMap::new();
-        for remade in self.remade {
-            let decision = &remade.decision;
+        let decisions = self.remade.iter().filter_map(move |remade| {
+            let decision = remade.decision();
             let messages = remade.call.as_ref().map(|call| call.messages.as_slice());
+            let mut text = None;
             if choice.takes(decision) {
                 let known = before.get(&decision.seat).filter(|_| !choice.whole);
-                self.tell(&mut text, remade, known.copied());
+                self.tell(text.get_or_insert_default(), remade, known.copied());
             }
             if let Some(messages) = messages {
                 before.insert(decision.seat, (decision.index, messages));
             }
-        }
+            text
+        });
+        let pieces = std::iter::once(self.heading()).chain(decisions);
+        let pieces = pieces.map(|mut piece| {
+            piece.truncate(piece.len() - usize::from(piece.ends_with('\n')));
+            piece
+        });
+        pieces.chain(std::iter::once(self.ending()))
+    }
+
+    fn ending(&self) -> String {
         let (same, all) = self.same();
-        if same == all {
-            let _ = write!(
-                text,
-                "\n{}, all made again with equal digests",
-                counted(all as u64, "decision")
-            );
-        } else {
-            let _ = write!(
-                text,
-                "\n{same} of {} were made again with equal digests; the others were asked by \
-                 another version of the agents or templates",
-                counted(all as u64, "decision")
-            );
+        let decisions = counted(all as u64, "decision");
+        match same == all {
+            true => format!("\n{decisions}, all made again with equal digests"),
+            false => format!(
+                "\n{same} of {decisions} were made again with equal digests; the others were asked by \
+                 another version of the agents or templates"
+            ),
         }
-        text
     }
 
     /// The same as JSON, in full.
-    pub fn json(&self, choice: Choice) -> Value {
-        let chosen = self
-            .remade
-            .iter()
-            .filter(|remade| choice.takes(&remade.decision));
-        let decisions = chosen.map(|remade| {
-            let decision = &remade.decision;
-            let address = (decision.seat, decision.index);
-            let call = remade.call.as_ref();
-            let format = call.and_then(|call| call.format.as_ref());
-            let schema =
-                format.and_then(|format| serde_json::from_str::<Value>(&format.schema).ok());
-            let (answer, foul) = match self.readings.get(&address) {
-                Some(Reading::Answer(action)) => (Some(action.clone()), None),
-                Some(Reading::Refused { foul, .. }) => (None, Some(json!(foul))),
-                _ => (None, None),
-            };
-            json!({
-                "seat": decision.seat,
-                "index": decision.index,
-                "player": self.player(decision.seat),
-                "purpose": decision.purpose,
-                "digest_is_equal": remade.is_same,
-                "messages": call.map(|call| &call.messages),
-                "asked": call.map(|call| json!(*call.settings)),
-                "schema": schema,
-                "applied": decision.applied,
-                "answered_by": decision.answered_by,
-                "finish_reason": decision.finish_reason,
-                "reply": decision.reply,
-                "reasoning": decision.reasoning,
-                "logprobs": decision.logprobs,
-                "answer": answer,
-                "foul": foul,
-                "usage": self.usage.get(&address),
-            })
-        });
-        Value::Array(decisions.collect())
+    pub fn json(&self, choice: Choice) -> impl Iterator<Item = Value> {
+        let places = 0..self.remade.len();
+        let chosen = places.filter(move |place| choice.takes(self.remade[*place].decision()));
+        chosen.map(|place| self.one(place))
+    }
+
+    /// How many decisions there are.
+    pub fn count(&self) -> usize {
+        self.remade.len()
+    }
+
+    /// Where a decision stands among all.
+    pub fn find(&self, seat: Seat, index: u32) -> Option<usize> {
+        let address = |remade: &Remade| (remade.decision().seat, remade.decision().index);
+        let found = self.remade.binary_search_by_key(&(seat, index), address);
+        found.ok()
+    }
+
+    /// How many of a decision's messages stood in the call of its seat before.
+    pub fn known(&self, place: usize) -> usize {
+        let messages = |place: usize| {
+            let call = self.remade[place].call.as_ref();
+            call.map_or([].as_slice(), |call| &call.messages)
+        };
+        let seat = |place: usize| self.remade[place].decision().seat;
+        let before = place.checked_sub(1);
+        let before = before.filter(|before| seat(*before) == seat(place));
+        let pairs = before.map(|before| messages(before).iter().zip(messages(place)));
+        let pairs = pairs.into_iter().flatten();
+        pairs.take_while(|(one, other)| one == other).count()
+    }
+
+    /// A decision as JSON.
+    pub fn one(&self, place: usize) -> Value {
+        let remade = &self.remade[place];
+        let decision = remade.decision();
+        let address = (decision.seat, decision.index);
+        let call = remade.call.as_ref();
+        let format = call.and_then(|call| call.format.as_ref());
+        let schema = format.and_then(|format| serde_json::from_str::<Value>(&format.schema).ok());
+        let (answer, foul) = match self.readings.get(&address) {
+            Some(Reading::Answer(action)) => (Some(action.clone()), None),
+            Some(Reading::Refused { foul, .. }) => (None, Some(json!(foul))),
+            _ => (None, None),
+        };
+        json!({
+            "seat": decision.seat,
+            "index": decision.index,
+            "player": self.player(decision.seat),
+            "purpose": decision.purpose,
+            "digest_is_equal": remade.is_same,
+            "messages": call.map(|call| &call.messages),
+            "asked": call.map(|call| json!(*call.settings)),
+            "schema": schema,
+            "applied": decision.applied,
+            "answered_by": decision.answered_by,
+            "finish_reason": decision.finish_reason,
+            "reply": decision.reply,
+            "reasoning": decision.reasoning,
+            "logprobs": decision.logprobs,
+            "answer": answer,
+            "foul": foul,
+            "usage": self.usage.get(&address),
+        })
     }
 
     fn heading(&self) -> String {
@@ -210,7 +241,7 @@ impl<'a> Prompts<'a> {
     }
 
     fn tell(&self, text: &mut String, remade: &Remade, known: Option<(u32, &[Message])>) {
-        let decision = &remade.decision;
+        let decision = remade.decision();
         let (seat, index) = (decision.seat, decision.index);
         let player = self.player(seat);
         let _ = writeln!(

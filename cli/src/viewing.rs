@@ -77,7 +77,7 @@ impl Pages {
         seats: Option<Arc<Seats>>,
     ) -> Result<(), Failure> {
         let shelf =
-            Shelf::new(self.library, CancellationToken::new()).with_judging(Arc::new(Drafts));
+            Shelf::new(self.library, CancellationToken::new()).with_judging(Arc::new(Drafts::HERE));
         let access = Access::new(Arc::new(shelf), sweeps);
         let entrance = Entrance::open(&self.token, access).map_err(Failure::surroundings)?;
         serve(tasks, self.listener, entrance, seats);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agon_proto::v1::experiment_service_server::ExperimentServiceServer;
 use agon_proto::v1::session_lease_service_server::SessionLeaseServiceServer;
-use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
+use agon_service_kit::server::LARGEST_RESULT_BYTES;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -167,11 +167,11 @@ impl Coordinator {
     pub fn services(&self) -> CoordinatorServices {
         CoordinatorServices {
             experiments: ExperimentServiceServer::new(self.experiments.clone())
-                .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
-                .max_encoding_message_size(LARGEST_MESSAGE_BYTES),
+                .max_decoding_message_size(LARGEST_RESULT_BYTES)
+                .max_encoding_message_size(LARGEST_RESULT_BYTES),
             session_leases: SessionLeaseServiceServer::new(self.leases.clone())
-                .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
-                .max_encoding_message_size(LARGEST_MESSAGE_BYTES),
+                .max_decoding_message_size(LARGEST_RESULT_BYTES)
+                .max_encoding_message_size(LARGEST_RESULT_BYTES),
         }
     }
 

@@ -34,7 +34,7 @@ mod world;
 pub use cell::Cell;
 pub use document::{
     COMPARISONS, DEFAULT_TEAM, ExperimentDocument, GameDefinition, PromptsOfPlayer,
-    ReportDefinition, SeriesDefinition, Terms, is_experiment_name, is_kept_name,
+    ReportDefinition, SeriesDefinition, Terms, is_experiment_name, is_kept_name, is_player_name,
 };
 pub use expand::{Cells, Expansion, PlannedSession, expand, expand_with};
 pub use faults::{Fault, Faults};
@@ -172,6 +172,12 @@ impl ExperimentFile {
     /// A player of the file, as it stands there.
     pub fn player(&self, name: &str) -> Option<&Value> {
         self.source.tree.get("players")?.get(name)
+    }
+
+    /// The names of the file's players.
+    pub fn players(&self) -> impl Iterator<Item = &str> {
+        let players = self.source.tree.get("players").and_then(Value::as_object);
+        players.into_iter().flatten().map(|(name, _)| name.as_str())
     }
 
     /// Adds a player.

@@ -229,13 +229,13 @@ impl ExperimentService for Experiments {
         let ResumeExperimentRequest {
             experiment_id,
             budget_nanodollars: budget,
+            only_if_paused_for,
         } = request.into_inner();
         let id = holder.kept_name(&experiment_id);
-        self.ownership
-            .owner()?
-            .handle
-            .resume(id.clone(), budget)
-            .await?;
+        let only_for = Some(bounded(&only_if_paused_for)).filter(|reason| !reason.is_empty());
+        let only_for = only_for.map(str::to_owned);
+        let owner = self.ownership.owner()?;
+        owner.handle.resume(id.clone(), budget, only_for).await?;
         info!(experiment_id = %id, ?budget, "experiment resumed");
         Ok(about(id, ResumeExperimentResponse {}))
     }

@@ -98,11 +98,12 @@ mod tests {
     #[test]
     fn a_record_that_nobody_could_read_is_refused_with_its_size_before_it_is_parsed() {
         let numbers = "1,".repeat(2_100_000);
+        let text = "x".repeat(RECORD.bytes as usize - 1);
         for (line, said) in [
             (format!("[{numbers}1]"), "2000000 are the most"),
             (
-                format!("\"{}\"", "x".repeat(40 << 20)),
-                "33554432 are the most",
+                format!("\"{text}\""),
+                "it has 104857601 bytes, and 104857600 are the most",
             ),
         ] {
             let fault = check("id", pack(&line), pack("{}")).unwrap_err();

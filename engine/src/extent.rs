@@ -19,10 +19,10 @@ pub struct Extent {
 pub type Bounds = Extent;
 
 /// The most that the record of one session may hold: whoever plays one stops there, and nobody
-/// reads a longer one. The longest that are played have a few megabytes; parsed, the largest takes
-/// some hundred megabytes.
+/// reads a longer one. 100 MiB are tens of thousands of long replies; parsed, text takes its own
+/// length again, values and tables some hundred megabytes at most.
 pub const RECORD: Bounds = Bounds {
-    bytes: 32 * 1024 * 1024,
+    bytes: 100 * 1024 * 1024,
     values: 2_000_000,
     tables: 300_000,
 };
@@ -57,11 +57,16 @@ impl Extent {
     /// before it notices.
     pub fn of_json(text: &[u8]) -> Self {
         let mut extent = Self::default();
-        let mut rest = text.iter();
-        while let Some(byte) = rest.next() {
+        let mut rest = text;
+        while let Some((byte, behind)) = rest.split_first() {
+            rest = behind;
             match byte {
                 b' ' | b'\t' | b'\r' | b'\n' => continue,
-                b'"' => extent.bytes += rest_of_string(&mut rest),
+                b'"' => {
+                    let passed = rest_of_string(rest);
+                    extent.bytes += passed as u64;
+                    rest = &rest[passed..];
+                }
                 b'[' | b',' => extent.values += 1,
                 b'{' => {
                     extent.values += 1;
@@ -94,18 +99,41 @@ pub fn check(what: &'static str, found: u64, most: u64) -> Result<(), TooLarge> 
     Err(TooLarge { what, found, most })
 }
 
-/// Passes over a string whose opening quote was read; says how many bytes that were.
-fn rest_of_string(rest: &mut std::slice::Iter<'_, u8>) -> u64 {
-    let mut passed = 0;
-    while let Some(byte) = rest.next() {
-        passed += 1;
-        match byte {
-            b'"' => break,
-            b'\\' => passed += u64::from(rest.next().is_some()),
-            _ => {}
+/// The bytes of a string behind its opening quote, with the closing one.
+fn rest_of_string(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        at += plain_bytes(&text[at..]);
+        match text.get(at) {
+            Some(b'"') => return at + 1,
+            // What is escaped ends nothing.
+            Some(_) => at = (at + 2).min(text.len()),
+            None => return at,
         }
     }
-    passed
+}
+
+/// Bytes in front of the first quote or backslash, found eight at a time: most of a long record is
+/// text, and every reader of one counts it.
+fn plain_bytes(text: &[u8]) -> usize {
+    const WORD: usize = size_of::<u64>();
+    const EACH: u64 = u64::from_ne_bytes([1; WORD]);
+    const HIGHEST: u64 = EACH << 7;
+    // Of the bytes that are 0 at least the lowest has its highest bit set in this.
+    let zeros = |word: u64| word.wrapping_sub(EACH) & !word & HIGHEST;
+    let quotes = EACH * u64::from(b'"');
+    let backslashes = EACH * u64::from(b'\\');
+    let (words, rest) = text.as_chunks::<WORD>();
+    for (place, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let found = zeros(word ^ quotes) | zeros(word ^ backslashes);
+        if found != 0 {
+            return place * WORD + found.trailing_zeros() as usize / 8;
+        }
+    }
+    let ends = |byte: &u8| matches!(byte, b'"' | b'\\');
+    let passed = rest.iter().position(ends);
+    words.len() * WORD + passed.unwrap_or(rest.len())
 }
 
 #[cfg(test)]
@@ -122,6 +150,20 @@ mod tests {
         assert_eq!(counted("{ \"a\" : [ 1,\n 2 ] }"), (11, 3, 1));
         assert_eq!(counted(r#"["{\"[,{","\\",1]"#), (17, 3, 0));
         assert_eq!(counted(r#""never ends, [{"#), (15, 0, 0));
+        assert_eq!(counted(r#""ends with a backslash\"#), (23, 0, 0));
+    }
+
+    #[test]
+    fn strings_of_any_length_end_where_their_quote_is() {
+        for length in 0..40 {
+            let text = "[\u{e9}".repeat(length);
+            for escaped in ["", r#"\""#, r"\\", r#"\\\""#] {
+                let whole = format!("[\"{text}{escaped}{text}\",2]");
+                let extent = Extent::of_json(whole.as_bytes());
+                assert_eq!(extent.bytes, whole.len() as u64, "{whole}");
+                assert_eq!(extent.values, 2, "{whole}");
+            }
+        }
     }
 
     #[test]

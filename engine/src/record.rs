@@ -2,6 +2,7 @@
 //! timing, machines or who was faster (`docs/record.md` holds its JSON Schema).
 
 use std::collections::BTreeMap;
+use std::io::Write;
 
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,7 @@ use crate::series::Carried;
 use crate::spec::{SessionId, SessionSpec};
 use crate::versions;
 
+mod brief;
 mod handover;
 
 pub use crate::versions::RECORD_VERSION;
@@ -43,9 +45,10 @@ const PROBABILITIES_VERSION: u32 = 5;
 /// What records call the wish to know how likely tokens were.
 const LOGPROBS: &str = "logprobs";
 
-/// A finished session; `M` is what its moves are, as made by this program or as read back.
+/// A finished session; `M` is what its moves are, as made by this program or as read back, `D` what
+/// its decisions are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record<M = Move> {
+pub struct Record<M = Move, D = RecordedDecision> {
     /// Version of its form, [`RECORD_VERSION`] at most.
     pub agon_record: u32,
     /// Id of the spec.
@@ -73,8 +76,8 @@ pub struct Record<M = Move> {
     #[serde(skip_deserializing)]
     pub draws: Vec<Draw>,
     /// Every answer from outside, by seat and index.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub decisions: Vec<RecordedDecision>,
+    #[serde(default = "Vec::new", skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<D>,
     /// What agents concluded, by seat and order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<SeatNote>,
@@ -236,6 +239,21 @@ impl Record {
     /// # Errors
     /// A number that JSON cannot hold (not finite) got into it.
     pub fn to_line(&self) -> Result<String, serde_json::Error> {
+        // About the length of a line; growing step by step costs a tenth, and a long one twice its memory.
+        let said = self.decisions.iter();
+        let said = said.map(|decision| 512 + decision.reply.len() + decision.reasoning.len());
+        let said: usize = said.sum();
+        let length = 2048 + 64 * self.moves.len() + 384 * self.events.len() + said + said / 16;
+        let mut line = Vec::with_capacity(length);
+        self.write(&mut line)?;
+        String::from_utf8(line).map_err(serde_json::Error::custom)
+    }
+
+    /// Writes the same line.
+    ///
+    /// # Errors
+    /// As [`Record::to_line`], or of the writer.
+    pub fn write(&self, out: impl Write) -> Result<(), serde_json::Error> {
         let Measures {
             scores,
             parts,
@@ -244,11 +262,7 @@ impl Record {
         let measured = scores.values().chain(parts.values());
         let measured = measured.chain(series.values().flatten());
         check_finite::<serde_json::Error>(measured.chain(&self.outcome.payoffs))?;
-        // About the length of a line; growing step by step costs a tenth.
-        let length = 2048 + 64 * self.moves.len() + 384 * self.events.len();
-        let mut line = Vec::with_capacity(length);
-        serde_json::to_writer(&mut line, self)?;
-        String::from_utf8(line).map_err(serde_json::Error::custom)
+        serde_json::to_writer(out, self)
     }
 }
 
@@ -346,6 +360,20 @@ pub enum RecordError {
     },
 }
 
+impl RecordError {
+    /// Why a line is none that cannot be read. A newer form may have other parts; that it is newer is
+    /// what matters.
+    fn of(line: &str, error: serde_json::Error) -> Self {
+        #[derive(Deserialize)]
+        struct Version {
+            agon_record: u32,
+        }
+        let version = serde_json::from_str(line);
+        let checked = version.map_or(Ok(()), |Version { agon_record }| check_version(agon_record));
+        checked.err().unwrap_or(Self::Malformed(error))
+    }
+}
+
 /// Most seats of any game.
 const MOST_SEATS: u64 = 1_000;
 
@@ -428,28 +456,18 @@ impl StoredRecord {
     /// # Errors
     /// The line is no record, or of a newer version.
     pub fn from_line(line: &str) -> Result<Self, RecordError> {
-        #[derive(Deserialize)]
-        struct Version {
-            agon_record: u32,
-        }
-        let read: Result<Self, _> = serde_json::from_str(line);
-        match read {
-            Ok(record) => {
-                check_version(record.agon_record)?;
-                check_size(&record.spec).map_err(RecordError::TooLarge)?;
-                record.check_shape().map_err(RecordError::Impossible)?;
-                if record.session.is_whole() {
-                    Ok(record)
-                } else {
-                    Err(RecordError::NoId(record.session.to_string()))
-                }
-            }
-            // A newer form may have other parts; that it is newer is what matters.
-            Err(error) => {
-                let version: Result<Version, _> = serde_json::from_str(line);
-                version.map_or(Ok(()), |version| check_version(version.agon_record))?;
-                Err(RecordError::Malformed(error))
-            }
+        serde_json::from_str::<Self>(line)
+            .map_err(|error| RecordError::of(line, error))?
+            .checked()
+    }
+
+    fn checked(self) -> Result<Self, RecordError> {
+        check_version(self.agon_record)?;
+        check_size(&self.spec).map_err(RecordError::TooLarge)?;
+        self.check_shape().map_err(RecordError::Impossible)?;
+        match self.session.is_whole() {
+            true => Ok(self),
+            false => Err(RecordError::NoId(self.session.to_string())),
         }
     }
 }

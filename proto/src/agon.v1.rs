@@ -1892,6 +1892,10 @@ pub struct ResumeExperimentRequest {
     /// Unset: the budget stays (the team's may have been raised).
     #[prost(uint64, optional, tag = "2")]
     pub budget_nanodollars: ::core::option::Option<u64>,
+    /// Only if it is paused by hand for this reason, and else refused with FAILED_PRECONDITION; empty:
+    /// whatever the reason.
+    #[prost(string, tag = "3")]
+    pub only_if_paused_for: ::prost::alloc::string::String,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ResumeExperimentResponse {}

@@ -27,6 +27,24 @@ pub fn replies(record: &StoredRecord) -> BTreeMap<Seat, Vec<&RecordedDecision>> 
     found
 }
 
+/// The places among all decisions of those replies that were refused, as far as that can be told.
+pub fn refused(record: &StoredRecord) -> Vec<usize> {
+    let told = replies(record);
+    let mut found: BTreeMap<Seat, Vec<usize>> = BTreeMap::new();
+    for (place, decision) in record.decisions.iter().enumerate() {
+        let is_attempt = ANSWERING.contains(&decision.purpose.as_str());
+        if is_attempt && told.contains_key(&decision.seat) {
+            found.entry(decision.seat).or_default().push(place);
+        }
+    }
+    let moves = record.moves.iter().zip(before(record));
+    let refused = moves.filter_map(|(made, before)| {
+        let attempts = found.get(&made.seat)?;
+        attempts.get(before..before + made.fouls.len())
+    });
+    refused.flatten().copied().collect()
+}
+
 /// How many answers the seat of each move had given before it.
 pub fn before(record: &StoredRecord) -> Vec<usize> {
     let mut given: BTreeMap<Seat, usize> = BTreeMap::new();

@@ -13,7 +13,7 @@ mod turns;
 mod words;
 
 use agon_engine::record::StoredRecord;
-use agon_engine::{Seat, SessionSpec, View};
+use agon_engine::{PlayerSpec, Seat, View};
 use serde_json::{Value, json};
 
 pub(crate) use notes::lines as note_lines;
@@ -76,7 +76,7 @@ pub fn for_judges(record: &StoredRecord, seat: Seat, told: Vec<String>) -> Strin
         anonymous: true,
     };
     let mut teller = Teller::new(record, telling);
-    if let Some(persona) = persona(&record.spec, seat) {
+    if let Some(persona) = record.spec.seats.get(seat).and_then(persona) {
         let (name, persona) = (teller.name(seat), one_line(&persona));
         teller.line(0, format!("{name} was told to be: {persona}"));
     }
@@ -95,9 +95,9 @@ pub fn for_judges(record: &StoredRecord, seat: Seat, told: Vec<String>) -> Strin
     parts(&teller.into_text()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Who a seat's player was told to be.
-pub fn persona(spec: &SessionSpec, seat: Seat) -> Option<String> {
-    let persona = spec.seats.get(seat)?.settings.get("persona")?;
+/// Who a player was told to be.
+pub fn persona(player: &PlayerSpec) -> Option<String> {
+    let persona = player.settings.get("persona")?;
     let text = persona.as_str().or_else(|| persona.get("text")?.as_str());
     text.map(str::to_owned)
 }

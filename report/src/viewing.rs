@@ -9,17 +9,21 @@ mod step;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use agon_engine::record::StoredRecord;
+use agon_engine::record::{RecordError, StoredRecord};
 use agon_engine::session::info_of;
 use agon_engine::{PlayerKind, Seat};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::attempts;
 pub use crate::board::Stated;
 use crate::board::Table;
 use crate::story::{self, Teller, Telling, Turns, json_in_words};
 pub use live::{Live, Told};
 pub use step::{Answer, Column, Note, Refused, Shown, Step};
+
+/// About what a move, an event, a decision or a note takes.
+const BYTES_OF_PART: usize = 1_500;
 
 /// What a page says of a whole session.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -147,6 +151,25 @@ pub struct Viewing {
 }
 
 impl Viewing {
+    /// Finds the steps of a session in the line of its record, and keeps of what models said in it only
+    /// what was refused: steps show no more. Says about how many bytes it takes, too.
+    ///
+    /// # Errors
+    /// The line is no record.
+    pub fn read(line: &str) -> Result<(Self, u64), RecordError> {
+        let record = StoredRecord::brief(line, attempts::refused)?;
+        let kept = [
+            record.moves.len(),
+            record.events.len(),
+            record.decisions.len(),
+            record.notes.len(),
+        ];
+        // Replies apart, a line takes a few times its length, and each part of it a table or two.
+        let said: usize = record.decisions.iter().map(|one| one.reply.len()).sum();
+        let bytes = kept.iter().sum::<usize>() * BYTES_OF_PART + said;
+        Ok((Self::new(Arc::new(record)), bytes as u64))
+    }
+
     /// Finds the steps of a session.
     pub fn new(record: Arc<StoredRecord>) -> Self {
         let found = Turns::of(&record).map(Arc::new);
@@ -255,7 +278,7 @@ impl Viewing {
             player: player.name.clone(),
             kind,
             plays,
-            persona: story::persona(&record.spec, seat),
+            persona: story::persona(player),
             payoff: record.outcome.payoffs.get(seat).copied(),
             fouls: record.outcome.fouls_of(seat),
             forfeits: record.outcome.forfeits.get(seat).copied().unwrap_or(0),

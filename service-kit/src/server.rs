@@ -37,9 +37,13 @@ pub(crate) const KEEP_ALIVE_PATIENCE: Duration = Duration::from_secs(4);
 /// A connection inside a cluster is there at once or not at all, and so is a handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Largest message of any of our services, for servers and clients alike: the record of a long
-/// session with many seats, or the whole ledger of one.
+/// Largest message of any of our services, for servers and clients alike: a request with its whole
+/// conversation, or the reply to one.
 pub const LARGEST_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
+
+/// Largest message to and from a coordinator: the longest record that there may be, which may pack
+/// badly, with its telemetry.
+pub const LARGEST_RESULT_BYTES: usize = 128 * 1024 * 1024;
 
 /// Calls that one connection may have under way: all sessions of a large worker wait over one.
 pub(crate) const MOST_STREAMS: u32 = 16_384;

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use agon_tests::measured::measured as measured_by;
+use agon_tests::talker::talker;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::Value;
@@ -31,6 +32,7 @@ fn main() {
     let records = records()
         .into_iter()
         .chain(played(folder.path()))
+        .chain(talked(folder.path()))
         .map(|input| (input, &["verify", "show", "replay"][..]));
     for ((name, bytes), commands) in experiments.chain(records) {
         let path = folder.path().join(name);
@@ -247,6 +249,42 @@ fn played(folder: &Path) -> Vec<(&'static str, Vec<u8>)> {
             "bids.jsonl",
             played("english_auction", "truthful", 3, &auction),
         ),
+    ]
+}
+
+/// Records of sessions of models with long replies, one of 60 MB and one as long as it may be.
+fn talked(folder: &Path) -> Vec<(&'static str, Vec<u8>)> {
+    let models = talker(0, 3_900, "guess");
+    let played = |rounds: u32| {
+        let text = format!(
+            "name = \"talk{rounds}\"\n[players.talker]\nkind = \"model\"\nmodel = \"any\"\n\
+             [[games]]\ngame = \"guess_two_thirds\"\nparams = {{ rounds = {rounds} }}\n\
+             seats = [{{ player = \"talker\", count = 10 }}]\n"
+        );
+        let out = format!("talked{rounds}");
+        let [file, out, data] = ["talk.toml", &out, "data"].map(|name| folder.join(name));
+        fs::write(&file, text).expect("the scratch folder takes files");
+        let [file, folder, data] = [&file, &out, &data].map(|path| path.display().to_string());
+        let base_url = models.base_url();
+        let arguments = [
+            "run",
+            &file,
+            "--out",
+            &folder,
+            "--data",
+            &data,
+            "--base-url",
+            &base_url,
+        ];
+        let ended = measured_by(&arguments, PATIENCE * 3);
+        assert_eq!(ended.code, Some(0), "{rounds} rounds are played");
+        let (seconds, megabytes) = (ended.seconds, ended.kib / 1024);
+        println!("a session of {rounds} rounds is played in {seconds:.0} s, {megabytes} MB");
+        fs::read(out.join("records.jsonl")).expect("its record")
+    };
+    vec![
+        ("replies_60mb.jsonl", played(1_280)),
+        ("replies_most.jsonl", played(2_200)),
     ]
 }
 

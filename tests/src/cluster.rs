@@ -54,8 +54,21 @@ impl Cluster {
         workers: usize,
         flags: Flags<'_>,
     ) -> Self {
+        Self::start_at(folder, redis, &models.base_url(), workers, flags)
+    }
+
+    /// The same, with the models of any server.
+    ///
+    /// # Panics
+    /// As [`Cluster::start`].
+    pub fn start_at(
+        folder: &Path,
+        redis: Option<&str>,
+        base_url: &str,
+        workers: usize,
+        flags: Flags<'_>,
+    ) -> Self {
         let config = folder.join("agon.toml");
-        let base_url = models.base_url();
         let text = format!(
             "[providers.simulated]\nbase_url = \"{base_url}\"\nendpoint = \"{MODEL_SERVERS}\"\n\
              keys = []\n[models.any]\nprovider = \"simulated\"\n\

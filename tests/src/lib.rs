@@ -14,5 +14,6 @@ pub mod runs;
 pub mod s3;
 pub mod scripted_server;
 pub mod small_disk;
+pub mod talker;
 pub mod tree;
 pub mod waiting;

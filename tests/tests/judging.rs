@@ -215,56 +215,72 @@ fn judges_take_turns_so_that_each_has_equally_many_records() {
     let four = ["--judges", "4"];
     let (_, ended) = sessions.judge_with(PANEL, "four", &sessions.played, &four);
     let ended = ended.expect_code(2);
-    assert!(ended.err.contains("seats 3 judges"), "{}", ended.err);
+    assert!(
+        ended.err.contains("there are only 3 judges"),
+        "{}",
+        ended.err
+    );
+}
+
+/// A person for whom a stand-in answers, since nobody comes.
+fn absent(name: &str) -> String {
+    format!(
+        "[players.{name}]\nkind = \"model\"\nmodel = \"human/{name}\"\nagent = \"person\"\n\
+         deadline = \"1ms\"\nstand_in = \"random\"\n"
+    )
 }
 
 #[test]
-fn people_rate_their_own_games_and_their_marks_are_counted_apart() {
-    // Nobody comes, so that the stand-ins play and rate.
-    let person = |name: &str| {
-        format!(
-            "[players.{name}]\nkind = \"model\"\nmodel = \"human/{name}\"\nagent = \"person\"\n\
-             deadline = \"1ms\"\nstand_in = \"random\"\n"
-        )
-    };
+fn what_stand_ins_did_is_judged_as_nobodys_own_play() {
     let people = format!(
-        "name = \"people\"\nrepeats = 2\n{}{}[players.rule]\nkind = \"rule\"\nstrategy = \"share\"\n\
-         [[games]]\ngame = \"water_allocation\"\nparams = {{ rounds = 2 }}\nseats = [\"ann\", \"ben\", \"rule\"]\n",
-        person("ann"),
-        person("ben"),
+        "name = \"people\"\n{}{}[[games]]\ngame = \"guess_two_thirds\"\n\
+         params = {{ rounds = 2 }}\nseats = [\"ann\", \"ben\"]\n",
+        absent("ann"),
+        absent("ben"),
     );
     let folder = tempfile::tempdir().unwrap();
     let (played, ended) = runs::run_in(folder.path(), &people, &[]);
     let _ = ended.expect_code(0);
     let sessions = Judged { folder, played };
-    let raters = format!("{JUDGES}{}{}", person("ann"), person("ben"));
-    let (records, ended) = sessions.judge_with(&raters, "own", &sessions.played, &["--own"]);
-    let ended = ended.expect_code(0);
-    assert!(ended.out.contains("persons"), "{}", ended.out);
-    let mut who: Vec<(String, String)> = records
-        .iter()
-        .map(|record| {
-            assert!(judged(record).starts_with("persons-"), "{record}");
-            let name = record["spec"]["params"]["judged"].as_str().unwrap();
-            (name.to_owned(), judges(record).join(","))
-        })
-        .collect();
-    who.sort();
-    let expected = [
-        ("Alex", "ann"),
-        ("Alex", "ann"),
-        ("Bob", "ben"),
-        ("Bob", "ben"),
-    ];
-    assert_eq!(
-        who,
-        expected.map(|(name, judge)| (name.to_owned(), judge.to_owned()))
+    for flags in [&["--own"][..], &[]] {
+        let (_, ended) = sessions.judge("absent", &sessions.played, flags);
+        let ended = ended.expect_code(2);
+        assert!(ended.err.contains("a stand-in's"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn whoever_played_is_no_judge_of_that_session() {
+    let played = format!(
+        "name = \"mixed\"\n{}[players.m]\nkind = \"model\"\nmodel = \"sim\"\n[[games]]\n\
+         game = \"guess_two_thirds\"\nparams = {{ rounds = 2 }}\nseats = [\"ann\", \"m\"]\n",
+        absent("ann"),
     );
-    // A player of that name who is somebody else would rate in her place.
-    let other = format!("{JUDGES}[players.ann]\nkind = \"rule\"\nstrategy = \"random\"\n");
-    let (_, ended) = sessions.judge_with(&other, "other", &sessions.played, &["--own"]);
+    let folder = tempfile::tempdir().unwrap();
+    let (played, ended) = runs::run_in(folder.path(), &played, &[]);
+    let _ = ended.expect_code(0);
+    let sessions = Judged { folder, played };
+    let panel = PANEL.replace(
+        "[players.ann]\nkind = \"rule\"\nstrategy = \"random\"\n",
+        &absent("ann"),
+    );
+    let (records, ended) = sessions.judge_with(&panel, "mixed", &sessions.played, &[]);
+    let ended = ended.expect_code(0);
+    // Of Alex a stand-in made all guesses.
+    assert!(ended.err.contains("left out: 1 player"), "{}", ended.err);
+    assert_eq!(records.len(), 1);
+    assert_eq!(judges(&records[0]), ["ben", "eve"]);
+}
+
+#[test]
+fn judgements_and_what_is_not_there_are_told_apart() {
+    let sessions = played();
+    let (_, ended) = sessions.judge_with(PANEL, "first", &sessions.played, &[]);
+    let _ = ended.expect_code(0);
+    let judgements = sessions.folder.path().join("first/out");
+    let (_, ended) = sessions.judge_with(PANEL, "second", &judgements, &[]);
     let ended = ended.expect_code(2);
-    assert!(ended.err.contains("human/ann"), "{}", ended.err);
+    assert!(ended.err.contains("are judgements"), "{}", ended.err);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStderr, ChildStdout, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use agon_tests::binary::{Ended, command, run};
@@ -69,6 +69,23 @@ impl Stand {
         runs::write(self.folder.path(), &text).display().to_string()
     }
 
+    /// An experiment in which ann and bob play one round.
+    fn duo(&self) -> String {
+        let person = |name: &str| {
+            format!(
+                "[players.{name}]\nkind = \"model\"\nmodel = \"human/{name}\"\nagent = \"person\"\n"
+            )
+        };
+        let text = format!(
+            "name = \"duo\"\n{}{}[players.r]\nkind = \"rule\"\nstrategy = \"level_k\"\n[[games]]\n\
+             game = \"guess_two_thirds\"\nparams.rounds = 1\nseats = [{{ player = \"ann\" }}, \
+             {{ player = \"bob\" }}, {{ player = \"r\" }}]\n",
+            person("ann"),
+            person("bob")
+        );
+        runs::write(self.folder.path(), &text).display().to_string()
+    }
+
     fn people(&self, text: &str) -> String {
         let path = self.path("people.toml");
         fs::write(&path, text).unwrap();
@@ -109,16 +126,18 @@ impl Stand {
     fn serve(&self, token: &str, arguments: &[&str]) -> Serving {
         let mut command = command(arguments);
         command.args(self.services()).env("AGON_TOKEN", token);
-        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let out = BufReader::new(child.stdout.take().unwrap());
-        let said = BufReader::new(child.stderr.take().unwrap());
-        Serving {
-            child,
-            out,
-            said,
-            lines: String::new(),
-        }
+        Serving::start(command)
+    }
+
+    /// How often a call was refused for want of a right.
+    fn refused(&self, call: &str) -> usize {
+        let data = self.folder.path().display().to_string();
+        let audit = run(&["audit", "--json", "--data", &data]).expect_code(0);
+        let audit: Vec<Value> = serde_json::from_str(&audit.out).unwrap();
+        let is_meant = |entry: &&Value| {
+            entry["call"] == format!("ExperimentService/{call}") && entry["outcome"] != "ok"
+        };
+        audit.iter().filter(is_meant).count()
     }
 }
 
@@ -131,6 +150,19 @@ struct Serving {
 }
 
 impl Serving {
+    fn start(mut command: Command) -> Self {
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let said = BufReader::new(child.stderr.take().unwrap());
+        Self {
+            child,
+            out,
+            said,
+            lines: String::new(),
+        }
+    }
+
     /// Its next line with these words.
     fn line_with(&mut self, words: &str) -> String {
         loop {
@@ -154,9 +186,7 @@ impl Serving {
 
     fn interrupt(&self) {
         let id = self.child.id().to_string();
-        let sent = std::process::Command::new("kill")
-            .args(["-INT", &id])
-            .status();
+        let sent = Command::new("kill").args(["-INT", &id]).status();
         assert!(sent.unwrap().success());
     }
 
@@ -175,31 +205,41 @@ impl Drop for Serving {
     }
 }
 
-/// Ann's browser.
-struct Ann {
+/// A person's browser.
+struct Person {
     client: reqwest::Client,
     seat: String,
     cookie: String,
 }
 
-impl Ann {
-    /// Comes by the link that a line ends in.
+impl Person {
+    /// Comes by the link that a line ends in, and is ready if nobody else is invited.
     async fn come(line: &str) -> Self {
+        let person = Self::enter(line).await;
+        person.check().await;
+        person
+    }
+
+    /// Comes, and is not ready.
+    async fn enter(line: &str) -> Self {
         agon_service_kit::server::install_crypto();
         let link = line.rsplit(' ').next().unwrap();
         let (origin, invite) = link.split_once("/seat#invite=").unwrap();
         let id = invite.split('.').next().unwrap();
-        let mut ann = Self {
+        let mut person = Self {
             client: reqwest::Client::new(),
             seat: format!("{origin}/api/v1/seats/{id}"),
             cookie: String::new(),
         };
-        let claimed = ann.post("claim", &json!({ "invite": invite })).await;
+        let claimed = person.post("claim", &json!({ "invite": invite })).await;
         let cookie = claimed.headers()["set-cookie"].to_str().unwrap();
-        ann.cookie = cookie.split(';').next().unwrap().to_owned();
-        ann.post("consent", &json!({ "agree": true })).await;
-        ann.post("check", &json!({ "answers": [] })).await;
-        ann
+        person.cookie = cookie.split(';').next().unwrap().to_owned();
+        person.post("consent", &json!({ "agree": true })).await;
+        person
+    }
+
+    async fn check(&self) {
+        self.post("check", &json!({ "answers": [] })).await;
     }
 
     /// The same browser, at a server elsewhere.
@@ -237,7 +277,7 @@ impl Ann {
             }
         };
         let seen = tokio::time::timeout(Duration::from_secs(60), seeing).await;
-        seen.unwrap_or_else(|_| panic!("ann waited too long for {what}"))
+        seen.unwrap_or_else(|_| panic!("a person waited too long for {what}"))
     }
 
     async fn plays(&self) {
@@ -274,7 +314,7 @@ async fn a_person_of_a_team_plays_in_its_cluster_once_she_is_there() {
     stand.cluster.restart_coordinator();
     let listed = stand.listed(&token);
     assert!(listed.contains("paused: waiting for people"), "{listed}");
-    let ann = Ann::come(&link).await;
+    let ann = Person::come(&link).await;
     ann.plays().await;
     let (code, said) = run.end();
     assert_eq!(code, Some(0), "{said}");
@@ -314,9 +354,9 @@ fn somebody_may_begin_what_waits_for_people_and_a_run_that_is_stopped_says_so() 
     assert_eq!(code, Some(130), "{said}");
     for words in [
         "stopped: the game has not begun, and experiment solo waits for people",
-        "the same command lets people in again",
-        "`agon experiments resume solo` goes on without their pages",
-        "`agon experiments cancel solo` ends it",
+        "The same command lets people in again",
+        "`agon experiments resume solo` continues without their pages",
+        "`agon experiments cancel solo` ends the experiment",
     ] {
         assert!(said.contains(words), "`{words}` is not in {said}");
     }
@@ -331,6 +371,13 @@ fn somebody_may_begin_what_waits_for_people_and_a_run_that_is_stopped_says_so() 
     until("the pause is known", || {
         stand.listed(&token).contains("paused: lunch")
     });
+    run.interrupt();
+    let (_, said) = run.end();
+    let told = "stopped: the game has not begun, and experiment solo is paused: lunch";
+    assert!(said.contains(told), "{said}");
+    let mut run = stand.run(&token, &experiment, &[]);
+    run.line_with("experiment solo is paused: lunch");
+    assert!(stand.listed(&token).contains("paused: lunch"));
     let resume = ["experiments", "resume", "solo"];
     let _ = stand.agon(&token, &resume).expect_code(0);
     let (code, said) = run.end();
@@ -360,6 +407,11 @@ fn a_missing_right_is_told_in_one_line_before_anything_is_handed_in() {
     let at = ["run", &experiment, "--data", &data, "--web", "127.0.0.1:0"];
     let nowhere = stand.agon(&all, &at).expect_code(2);
     assert!(nowhere.err.contains("--gateway URL"), "{}", nowhere.err);
+    let coordinator = stand.cluster.coordinator_url();
+    let other = stand.agon(&all, &[&at[..], &["--gateway", &coordinator]].concat());
+    let other = other.expect_code(2).err;
+    let told = format!("there is no gateway at {coordinator}: --gateway is the address of");
+    assert!(other.contains(&told), "{other}");
     assert!(!stand.listed(&all).contains("solo"));
 }
 
@@ -377,9 +429,9 @@ async fn view_begins_what_waits_for_people_if_its_token_may_and_else_says_so() {
     let data = stand.path("people");
     let shown_pages = ["view", "--data", &data, "--listen", "127.0.0.1:0"];
     let mut powerless = stand.serve(&stand.token("read,play"), &shown_pages);
-    let ann = Ann::come(&format!("{}/seat#{invite}", powerless.origin())).await;
-    powerless.line_with("people can play in these pages");
-    let told = powerless.line_with("everybody invited to solo is ready, and it cannot begin: ");
+    let ann = Person::come(&format!("{}/seat#{invite}", powerless.origin())).await;
+    powerless.line_with("People play on these pages.");
+    let told = powerless.line_with("everybody invited to solo is ready, but it cannot begin: ");
     assert!(told.contains("the scope submit"), "{told}");
     assert!(
         told.contains("`agon experiments resume solo` begins it"),
@@ -387,7 +439,12 @@ async fn view_begins_what_waits_for_people_if_its_token_may_and_else_says_so() {
     );
     let shown = stand.agon(&token, &["experiments", "show", "solo"]).out;
     assert!(shown.contains("0 running, 1 queued"), "{shown}");
-    assert!(ann.state().await["ask"].is_null());
+    // It asks once: each try is a line of the audit log.
+    for _ in 0..50 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(ann.state().await["ask"].is_null());
+    }
+    assert_eq!(stand.refused("ResumeExperiment"), 1);
     drop(powerless);
     let mut view = stand.serve(&token, &shown_pages);
     let ann = ann.at(&view.origin());
@@ -395,6 +452,119 @@ async fn view_begins_what_waits_for_people_if_its_token_may_and_else_says_so() {
     let listed = stand.listed(&token);
     assert!(listed.contains("done"), "{listed}");
     let mut looking = stand.serve(&stand.token("read"), &shown_pages);
-    let told = looking.line_with("nobody can play in these pages: ");
+    let told = looking.line_with("nobody can play on these pages: ");
     assert!(told.contains("the scope play"), "{told}");
+}
+
+#[tokio::test]
+async fn pause_for_another_reason_stays_though_the_last_person_is_ready_a_moment_later() {
+    let stand = Stand::new();
+    let token = stand.token("submit,play");
+    let mut run = stand.run(&token, &stand.experiment(""), &[]);
+    let link = run.line_with("invite ann: ");
+    run.line_with(HELD);
+    let ann = Person::enter(&link).await;
+    let pause = ["experiments", "pause", "solo", "--reason", "lunch"];
+    let _ = stand.agon(&token, &pause).expect_code(0);
+    ann.check().await;
+    for _ in 0..20 {
+        assert!(ann.state().await["ask"].is_null());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let listed = stand.listed(&token);
+    assert!(listed.contains("paused: lunch"), "{listed}");
+    let resume = ["experiments", "resume", "solo"];
+    let _ = stand.agon(&token, &resume).expect_code(0);
+    ann.plays().await;
+    assert_eq!(run.end().0, Some(0));
+}
+
+#[tokio::test]
+async fn view_begins_nothing_before_all_who_play_in_it_are_invited_from_its_folder() {
+    let stand = Stand::new();
+    let token = stand.token("submit,play");
+    let mut first = stand.run(&token, &stand.duo(), &[]);
+    first.line_with(HELD);
+    first.interrupt();
+    assert_eq!(first.end().0, Some(130));
+    let data = stand.path("elsewhere");
+    let invite = |door: &str| {
+        let made = run(&["invite", "duo", door, "--data", &data]).expect_code(0);
+        let (_, invite) = made.out.trim().split_once("/seat#").unwrap();
+        invite.to_owned()
+    };
+    let invited = invite("ann");
+    let shown_pages = ["view", "--data", &data, "--listen", "127.0.0.1:0"];
+    let mut view = stand.serve(&token, &shown_pages);
+    let origin = view.origin();
+    let ann = Person::come(&format!("{origin}/seat#{invited}")).await;
+    let told = view.line_with("duo has not begun: ");
+    let why = "bob is not invited from here; `agon invite duo bob` makes the link";
+    assert!(told.ends_with(why), "{told}");
+    let listed = stand.listed(&token);
+    assert!(listed.contains("paused: waiting for people"), "{listed}");
+    let bob = Person::come(&format!("{origin}/seat#{}", invite("bob"))).await;
+    for person in [&ann, &bob] {
+        person.post("ready", &json!({ "ready": true })).await;
+    }
+    tokio::join!(ann.plays(), bob.plays());
+    assert!(stand.listed(&token).contains("done"));
+}
+
+#[test]
+fn pages_that_are_closed_while_the_coordinator_is_away_say_that_nothing_begins() {
+    let mut stand = Stand::new();
+    let token = stand.token("submit,play");
+    let mut run = stand.run(&token, &stand.experiment(""), &[]);
+    run.line_with(HELD);
+    stand.cluster.coordinator.kill();
+    let told = run.line_with("the coordinator is not answering");
+    let closes = "Ctrl-C closes the pages, and sessions that have not begun wait for people";
+    assert!(told.ends_with(closes), "{told}");
+    run.interrupt();
+    let (code, said) = run.end();
+    assert_eq!(code, Some(130), "{said}");
+    let waits = "stopped: the game has not begun, and experiment solo waits for people. ";
+    assert!(said.contains(waits), "{said}");
+}
+
+#[test]
+fn pages_that_are_closed_and_opened_again_while_the_last_session_runs_speak_of_no_rest() {
+    let stand = Stand::new();
+    let token = stand.token("submit,play");
+    let experiment = stand.experiment("");
+    let mut run = stand.run(&token, &experiment, &[]);
+    run.line_with(HELD);
+    let resume = ["experiments", "resume", "solo"];
+    let _ = stand.agon(&token, &resume).expect_code(0);
+    until("the session runs", || {
+        let shown = stand.agon(&token, &["experiments", "show", "solo"]).out;
+        shown.contains("1 running")
+    });
+    run.interrupt();
+    let (_, said) = run.end();
+    let told = "0 of 1 sessions are done, and one is being played to its end. The same command";
+    assert!(said.contains(told), "{said}");
+    let mut run = stand.run(&token, &experiment, &[]);
+    run.line_with("1 session is being played, and no other is left");
+}
+
+#[test]
+fn run_in_this_process_that_is_stopped_before_its_game_says_so_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "name = \"solo\"\n[players.ann]\nkind = \"model\"\nmodel = \"human/ann\"\nagent = \"person\"\n\
+                [players.r]\nkind = \"rule\"\nstrategy = \"level_k\"\n[[games]]\ngame = \"guess_two_thirds\"\n\
+                seats = [{ player = \"ann\" }, { player = \"r\", count = 2 }]\n";
+    let experiment = runs::write(folder.path(), text).display().to_string();
+    let data = folder.path().display().to_string();
+    let at = ["run", &experiment, "--data", &data, "--web", "127.0.0.1:0"];
+    let mut run = Serving::start(command(&at));
+    run.line_with("the run begins when everybody who was invited is ready");
+    run.interrupt();
+    let (code, said) = run.end();
+    assert_eq!(code, Some(130), "{said}");
+    assert!(
+        said.contains("stopped: the game has not begun. The same command waits"),
+        "{said}"
+    );
 }

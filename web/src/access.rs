@@ -23,6 +23,8 @@ pub struct Shelf {
     pub(crate) results: Results,
     /// Draws players to be judged, where that is offered.
     judging: Option<Arc<dyn Judging>>,
+    /// One draft at a time.
+    pub(crate) drafting: tokio::sync::Mutex<()>,
     /// Ends what was begun for it, such as following experiments, once nobody looks any more.
     _begun: DropGuard,
 }
@@ -34,6 +36,7 @@ impl Shelf {
             library,
             results: Results::default(),
             judging: None,
+            drafting: tokio::sync::Mutex::default(),
             _begun: begun.drop_guard(),
         }
     }
@@ -53,7 +56,7 @@ impl Shelf {
     /// Nobody does here.
     pub(crate) fn judging(&self) -> Result<Arc<dyn Judging>, Refusal> {
         let judging = self.judging.clone();
-        judging.ok_or_else(|| Refusal::Missing("way to have records judged".to_owned()))
+        judging.ok_or_else(|| Refusal::Missing("way to have players judged".to_owned()))
     }
 }
 

@@ -32,7 +32,7 @@ use crate::query::{
 };
 use crate::refusal::{self, Refusal};
 use crate::seats::Seats;
-use crate::sweeps::Sweep;
+use crate::sweeps::{Sweep, SweepsEvent};
 use crate::{assets, headers, seats, sweeps};
 
 /// Most hits of a search that are named; how many there are is told.
@@ -391,12 +391,9 @@ async fn decision(
     }): Path<DecisionPath>,
 ) -> Answer<Decision> {
     let calls = access.shelf.library.calls(&session).await?;
-    let mut calls = calls.iter();
-    let found = calls.find(|call| call.seat == seat && call.index == index);
-    found
-        .cloned()
-        .map(Json)
-        .ok_or_else(|| Refusal::Missing(format!("decision {seat}/{index} of session {session}")))
+    let missing = || Refusal::Missing(format!("decision {seat}/{index} of session {session}"));
+    let place = calls.find(seat, index).ok_or_else(missing)?;
+    Ok(Json(beside(move || calls.at(place)).await?))
 }
 
 /// Answers with the record of a session, as it was written.
@@ -436,13 +433,14 @@ async fn played(Extension(access): Allowed) -> Json<Played> {
 
 /// Follows the experiments that are being played.
 ///
-/// Server-sent events named `sweeps`: the data of each is a JSON array of `Sweep`, all experiments as they
-/// stand. The first event comes at once, others whenever something has changed, at most four a second.
+/// Server-sent events, whose data is JSON. The first event comes at once, others whenever something has
+/// changed, at most four a second.
 #[utoipa::path(
     get,
     path = "/sweeps/events",
     responses(
-        (status = 200, description = "The stream.", content_type = "text/event-stream", body = String),
+        (status = 200, description = "The stream; of each event the name, and what its data holds.",
+            content_type = "text/event-stream", body = SweepsEvent),
         (status = 404, description = "Nothing is being played here."),
         (status = 503, description = "Too many streams are open."),
     ),

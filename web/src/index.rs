@@ -18,6 +18,7 @@ use utoipa::ToSchema;
 
 use crate::query::SessionQuery;
 
+pub use selecting::Played;
 pub(crate) use selecting::{Choices, RunChoice};
 
 /// Where a record lies, for its source.
@@ -128,6 +129,8 @@ const MOST_PAYOFFS: usize = 10;
 struct Row {
     session: Arc<str>,
     cell: u32,
+    /// What was played by whom, by its number in the run.
+    table: u32,
     luck: Luck,
     simulated: bool,
     players: Arc<str>,
@@ -154,6 +157,9 @@ struct OfRun {
     run: Run,
     cells: Vec<OfCell>,
     by_setting: HashMap<String, u32>,
+    /// Its games with their players: an experiment that was changed has several in one cell.
+    tables: Vec<Played>,
+    by_table: HashMap<String, u32>,
     rows: Vec<Row>,
     /// Texts that many rows share.
     texts: BTreeSet<Arc<str>>,
@@ -195,6 +201,8 @@ impl Index {
             },
             cells: Vec::new(),
             by_setting: HashMap::new(),
+            tables: Vec::new(),
+            by_table: HashMap::new(),
             rows: Vec::new(),
             texts: BTreeSet::new(),
             notes: BTreeSet::new(),
@@ -285,14 +293,11 @@ impl Index {
         })
     }
 
-    /// The sessions of a run by id, each with a session of its cell.
-    pub fn specs(&self, name: &str) -> Option<impl Iterator<Item = (&str, &SessionSpec)>> {
+    /// The sessions of a run by id, with what was played and by whom.
+    pub fn played(&self, name: &str) -> Option<impl Iterator<Item = (&str, &Played)>> {
         let of_run = self.find(name)?;
         let rows = of_run.rows.iter();
-        Some(rows.filter_map(|row| {
-            let like = of_run.cells.get(row.cell as usize)?.like.as_ref()?;
-            Some((&*row.session, like))
-        }))
+        Some(rows.filter_map(|row| Some((&*row.session, of_run.tables.get(row.table as usize)?))))
     }
 
     /// The run of a session, and where its record lies.
@@ -354,6 +359,7 @@ impl OfRun {
         let row = Row {
             session: id,
             cell,
+            table: self.table(&session.spec),
             luck: session.spec.luck,
             simulated: session.simulated,
             names: self.shared(names_in(&session.spec.seats).join("\n")),
@@ -392,6 +398,18 @@ impl OfRun {
             });
         }
         cell
+    }
+
+    /// The number of a game with its players; a new one when it has not been met.
+    fn table(&mut self, spec: &SessionSpec) -> u32 {
+        let key = serde_json::to_string(&(&spec.game, &spec.seats)).unwrap_or_default();
+        let next = self.tables.len() as u32;
+        let table = *self.by_table.entry(key).or_insert(next);
+        if table == next {
+            let (game, seats) = (spec.game.clone(), spec.seats.clone());
+            self.tables.push(Played { game, seats });
+        }
+        table
     }
 
     fn shared(&mut self, text: String) -> Arc<str> {

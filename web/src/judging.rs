@@ -4,16 +4,17 @@
 
 use std::sync::Arc;
 
+use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
-use agon_engine::{Seat, SessionSpec};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::index::Played;
 use crate::library::{Library, beside};
 use crate::refusal::Refusal;
 
 /// Most players of one draw: each stands in the experiment with what it saw and said.
-pub const MOST_DRAWN: u32 = 300;
+const MOST_DRAWN: u32 = 300;
 
 /// Whose play is to be judged, and by whom.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
@@ -30,11 +31,12 @@ pub struct JudgingWanted {
     pub models: Vec<String>,
     /// How many of them judge each record, in turn; all of them without it.
     #[serde(default)]
+    #[schema(required = false, minimum = 1, maximum = 100)]
     pub judges: Option<u32>,
-    /// People judge their own games, and nobody else does.
+    /// People judge their own play, and nobody else does.
     #[serde(default)]
     pub own: bool,
-    /// What is rated, by name; everything that can be without any.
+    /// What is rated, by name; all criteria if empty.
     #[serde(default)]
     pub criteria: Vec<String>,
 }
@@ -67,11 +69,22 @@ pub struct DrawnPlayer {
     pub judges: Vec<String>,
 }
 
+/// Players who were drawn and are not judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct LeftOutPlayers {
+    /// How many.
+    pub players: u64,
+    /// Why.
+    pub reason: String,
+}
+
 /// A draw, and the experiment that has it judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct JudgingDraft {
-    /// Who was drawn, in the order of their sessions.
+    /// Who is judged, in the order of their sessions.
     pub drawn: Vec<DrawnPlayer>,
+    /// Who is not, although they were drawn.
+    pub left_out: Vec<LeftOutPlayers>,
     /// The name of the experiment's file.
     pub file: String,
     /// The experiment (TOML), complete: nothing else is needed to run it.
@@ -80,37 +93,40 @@ pub struct JudgingDraft {
     pub command: String,
 }
 
-/// The sessions of a run, each with its id and who sat there.
-pub type Listed<'a> = Box<dyn Iterator<Item = (&'a str, &'a SessionSpec)> + 'a>;
+/// The sessions of a run, each with its id and what was played.
+pub type Listed<'a> = Box<dyn Iterator<Item = (&'a str, &'a Played)> + 'a>;
 
-/// Draws players, and writes the experiment in which they are judged.
+/// Has players judged.
 pub trait Judging: Send + Sync + 'static {
     /// What can be rated.
     fn criteria(&self) -> Vec<JudgingCriterion>;
 
+    /// Begins a draft of the experiment in which players of a run are judged.
+    ///
+    /// # Errors
+    /// Something that is wanted cannot be had; says what.
+    fn begin(&self, run: &str, wanted: &JudgingWanted) -> Result<Box<dyn JudgingDrafting>, String>;
+}
+
+/// A draft that is being made. First players are drawn, then each is added with its record.
+pub trait JudgingDrafting: Send {
     /// Draws players: their sessions and seats. The same sessions give the same draw.
     ///
     /// # Errors
     /// Nobody can be judged so; says why.
-    fn draw(
-        &self,
-        sessions: Listed<'_>,
-        wanted: &JudgingWanted,
-    ) -> Result<Vec<(String, Seat)>, String>;
+    fn draw(&mut self, sessions: Listed<'_>) -> Result<Vec<(String, Seat)>, String>;
 
-    /// The experiment in which these players of these records are judged.
+    /// Adds a player that was drawn.
+    fn add(&mut self, record: &StoredRecord, seat: Seat);
+
+    /// Gives them their judges, and ends the draft.
     ///
     /// # Errors
-    /// Something that is wanted cannot be had; says what.
-    fn draft(
-        &self,
-        run: &str,
-        players: &[(StoredRecord, Seat)],
-        wanted: &JudgingWanted,
-    ) -> Result<JudgingDraft, String>;
+    /// Nobody is left to be judged, or the experiment is no good; says why.
+    fn finish(self: Box<Self>) -> Result<JudgingDraft, String>;
 }
 
-/// Draws players of a run and drafts the experiment, of what may be seen.
+/// Draws players of a run and drafts the experiment. Records are read one after the other.
 ///
 /// # Errors
 /// There is no such run, it cannot be read, or what is wanted cannot be had.
@@ -121,28 +137,30 @@ pub(crate) async fn draft(
     wanted: JudgingWanted,
 ) -> Result<JudgingDraft, Refusal> {
     if !(1..=MOST_DRAWN).contains(&wanted.judged) {
-        let text = format!(
-            "between 1 and {MOST_DRAWN} players can be judged, not {}",
-            wanted.judged
-        );
+        let judged = wanted.judged;
+        let text = format!("between 1 and {MOST_DRAWN} players can be judged, not {judged}");
         return Err(Refusal::Wrong(text));
     }
-    let (listed, own) = (Arc::clone(library), Arc::clone(&judging));
-    let (of_run, choice) = (run.clone(), wanted.clone());
+    let mut drafting = judging.begin(&run, &wanted).map_err(Refusal::Wrong)?;
+    let listed = Arc::clone(library);
+    let of_run = run.clone();
     let drawn = beside(move || {
         let index = listed.index.read();
-        let sessions = Box::new(index.specs(&of_run)?);
-        Some(own.draw(sessions, &choice))
+        let drawn = drafting.draw(Box::new(index.played(&of_run)?));
+        Some((drafting, drawn))
     });
     let drawn = drawn.await?;
-    let drawn = drawn.ok_or_else(|| Refusal::Missing(format!("run {run}")))?;
-    let mut players = Vec::new();
+    let (mut drafting, drawn) = drawn.ok_or_else(|| Refusal::Missing(format!("run {run}")))?;
     for (session, seat) in drawn.map_err(Refusal::Wrong)? {
         let line = library.line(&session).await?;
-        let record = beside(move || StoredRecord::from_line(&line)).await?;
-        let record = record.map_err(|error| Refusal::Unreadable(error.to_string()))?;
-        players.push((record, seat));
+        let added = beside(move || {
+            let record = StoredRecord::from_line(&line)?;
+            drafting.add(&record, seat);
+            Ok::<_, agon_engine::record::RecordError>(drafting)
+        });
+        let added = added.await?;
+        drafting = added.map_err(|error| Refusal::Unreadable(error.to_string()))?;
     }
-    let drafted = beside(move || judging.draft(&run, &players, &wanted)).await?;
+    let drafted = beside(move || drafting.finish()).await?;
     drafted.map_err(Refusal::Wrong)
 }

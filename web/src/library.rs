@@ -4,12 +4,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
 use agon_report::session::Telemetry;
 use agon_report::viewing::Viewing;
 use agon_service_kit::compute::Pool;
 use futures_util::future::BoxFuture;
 use parking_lot::{Mutex, RwLock};
+use tokio::sync::OnceCell;
 use tracing::error;
 
 use crate::answers::Decision;
@@ -19,7 +21,10 @@ use crate::refusal::Refusal;
 /// Parsed records that are kept.
 const MOST_RECORDS: usize = 6;
 
-/// Sessions whose calls are kept: each call holds its whole conversation.
+/// What these may weigh together, in bytes as they are estimated; the one that is looked at may weigh more.
+const MOST_BYTES: u64 = 384 * 1024 * 1024;
+
+/// Sessions whose calls are kept: all conversations of a session.
 const MOST_CALLS: usize = 1;
 
 /// Threads that read sessions and work on them, apart from those that serve. The process does not wait
@@ -44,8 +49,33 @@ pub(crate) fn go_on_beside(task: impl Future<Output = ()> + Send + 'static) {
     PAGES.handle().spawn(task);
 }
 
-/// Every call of a session's models, by seat and index.
-pub type Calls = Vec<Decision>;
+/// Every call of a session's models, by seat and index. Each is put together when it is looked at: the
+/// conversations of a long session are many times its record.
+pub trait Calls: Send + Sync + 'static {
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// Where a call stands among all, if there is one.
+    fn find(&self, seat: Seat, index: u32) -> Option<usize>;
+
+    /// The call at a place.
+    fn at(&self, place: usize) -> Decision;
+}
+
+impl Calls for Vec<Decision> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn find(&self, seat: Seat, index: u32) -> Option<usize> {
+        let mut calls = self.iter();
+        calls.position(|call| call.seat == seat && call.index == index)
+    }
+
+    fn at(&self, place: usize) -> Decision {
+        self[place].clone()
+    }
+}
 
 /// Where records come from.
 pub trait Source: Send + Sync + 'static {
@@ -59,11 +89,7 @@ pub trait Source: Send + Sync + 'static {
     fn sessions(&self, file: u32) -> Box<dyn Sessions>;
 
     /// The calls that a record's models were sent, made again, with what each took.
-    fn calls(
-        &self,
-        place: Place,
-        record: Arc<StoredRecord>,
-    ) -> BoxFuture<'static, Result<Calls, String>>;
+    fn calls(&self, place: Place) -> BoxFuture<'static, Result<Arc<dyn Calls>, String>>;
 }
 
 /// Sessions of a file that are read in their order.
@@ -81,8 +107,8 @@ pub struct Library {
     /// What is listed.
     pub index: RwLock<Index>,
     source: Arc<dyn Source>,
-    viewings: Kept<Viewing>,
-    calls: Kept<Calls>,
+    viewings: Kept<OnceCell<Arc<Viewing>>>,
+    calls: Kept<dyn Calls>,
     /// Calls are made again for one session at a time.
     making: tokio::sync::Mutex<()>,
     cleared: AtomicU64,
@@ -134,18 +160,20 @@ impl Library {
     /// There is none, or it cannot be read.
     pub async fn viewing(&self, session: &str) -> Result<(String, Arc<Viewing>), Refusal> {
         let (run, place) = self.place(session)?;
-        if let Some(known) = self.viewings.get(session) {
-            return Ok((run, known));
-        }
+        // Whoever asks for the same session meanwhile waits for it, and does not read it as well.
+        let cell = self.viewings.get_or_put(session, Arc::default);
         let source = Arc::clone(&self.source);
-        let read = beside(move || {
-            let line = source.line(place)?;
-            let record = StoredRecord::from_line(&line).map_err(|error| error.to_string())?;
-            Ok::<_, String>(Viewing::new(Arc::new(record)))
-        });
-        let viewing = Arc::new(read.await?.map_err(Refusal::Unreadable)?);
-        self.viewings.put(session, Arc::clone(&viewing));
-        Ok((run, viewing))
+        let read = || async {
+            let read = beside(move || {
+                let line = source.line(place)?;
+                Viewing::read(&line).map_err(|error| error.to_string())
+            });
+            let (viewing, weight) = read.await?.map_err(Refusal::Unreadable)?;
+            self.viewings.weigh(session, weight);
+            Ok::<_, Refusal>(Arc::new(viewing))
+        };
+        let viewing = cell.get_or_try_init(read).await?;
+        Ok((run, Arc::clone(viewing)))
     }
 
     /// The line of a session's record.
@@ -163,28 +191,33 @@ impl Library {
     ///
     /// # Errors
     /// As [`Library::viewing`].
-    pub async fn calls(&self, session: &str) -> Result<Arc<Calls>, Refusal> {
+    pub async fn calls(&self, session: &str) -> Result<Arc<dyn Calls>, Refusal> {
         let _one_at_a_time = self.making.lock().await;
         if let Some(known) = self.calls.get(session) {
             return Ok(known);
         }
         let (_, place) = self.place(session)?;
-        let (_, viewing) = self.viewing(session).await?;
-        let calls = self.source.calls(place, Arc::clone(viewing.record()));
-        let calls = Arc::new(calls.await.map_err(Refusal::Unreadable)?);
-        self.calls.put(session, Arc::clone(&calls));
-        Ok(calls)
+        let calls = self.source.calls(place).await;
+        let calls = calls.map_err(Refusal::Unreadable)?;
+        Ok(self.calls.get_or_put(session, || calls))
     }
 }
 
 /// The last few things that were looked at, by session.
-struct Kept<T> {
+struct Kept<T: ?Sized> {
     most: usize,
     /// The one that was looked at last is the last.
-    all: Mutex<Vec<(String, Arc<T>)>>,
+    all: Mutex<Vec<KeptOne<T>>>,
 }
 
-impl<T> Kept<T> {
+struct KeptOne<T: ?Sized> {
+    session: String,
+    value: Arc<T>,
+    /// In bytes; 0 until it is known.
+    weight: u64,
+}
+
+impl<T: ?Sized> Kept<T> {
     fn new(most: usize) -> Self {
         let all = Mutex::new(Vec::new());
         Self { most, all }
@@ -193,23 +226,75 @@ impl<T> Kept<T> {
     /// One that is kept; it goes last now.
     fn get(&self, session: &str) -> Option<Arc<T>> {
         let mut kept = self.all.lock();
-        let at = kept.iter().position(|(known, _)| known == session)?;
+        let at = kept.iter().position(|known| known.session == session)?;
         let found = kept.remove(at);
-        let value = Arc::clone(&found.1);
+        let value = Arc::clone(&found.value);
         kept.push(found);
         Some(value)
+    }
+
+    /// The same, or a new one in place of that which nobody has looked at for the longest time.
+    fn get_or_put(&self, session: &str, new: impl FnOnce() -> Arc<T>) -> Arc<T> {
+        if let Some(known) = self.get(session) {
+            return known;
+        }
+        let value = new();
+        let mut kept = self.all.lock();
+        if kept.len() >= self.most {
+            kept.remove(0);
+        }
+        kept.push(KeptOne {
+            session: session.to_owned(),
+            value: Arc::clone(&value),
+            weight: 0,
+        });
+        value
+    }
+
+    /// Says what one weighs: others go for it that nobody has looked at for longer.
+    fn weigh(&self, session: &str, weight: u64) {
+        let mut kept = self.all.lock();
+        for one in kept.iter_mut().filter(|one| one.session == session) {
+            one.weight = weight;
+        }
+        let mut sum: u64 = kept.iter().map(|one| one.weight).sum();
+        while sum > MOST_BYTES
+            && let Some(at) = kept.iter().position(|one| one.session != session)
+        {
+            sum -= kept.remove(at).weight;
+        }
     }
 
     fn clear(&self) {
         self.all.lock().clear();
     }
+}
 
-    fn put(&self, session: &str, value: Arc<T>) {
-        let mut kept = self.all.lock();
-        kept.retain(|(known, _)| known != session);
-        if kept.len() == self.most {
-            kept.remove(0);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_looked_at_for_longest_goes_by_number_and_by_weight() {
+        let kept: Kept<u32> = Kept::new(3);
+        for (number, session) in ["a", "b", "c"].into_iter().enumerate() {
+            kept.get_or_put(session, || Arc::new(number as u32));
+            kept.weigh(session, MOST_BYTES / 4);
         }
-        kept.push((session.to_owned(), value));
+        assert_eq!(kept.get("a").as_deref(), Some(&0));
+        assert_eq!(*kept.get_or_put("d", || Arc::new(3)), 3);
+        assert_eq!(kept.get("b"), None, "a was looked at after it");
+        kept.weigh("d", MOST_BYTES / 2);
+        assert!(kept.get("c").is_some() && kept.get("a").is_some());
+        kept.weigh("d", MOST_BYTES * 3 / 4);
+        assert_eq!(kept.get("c"), None);
+        assert_eq!(kept.get("a").as_deref(), Some(&0));
+        kept.weigh("d", MOST_BYTES * 2);
+        assert_eq!(kept.get("a"), None);
+        assert_eq!(
+            kept.get("d").as_deref(),
+            Some(&3),
+            "what is looked at stays"
+        );
     }
 }

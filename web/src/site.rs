@@ -153,32 +153,31 @@ pub fn session(index: &Index, viewing: &Viewing, left_out: LeftOut) -> Vec<SiteF
 
 /// The calls of a session's models, or why there are none. Of each call that comes after another one of
 /// its seat in the same file, the messages are left out that stood in the one before.
-pub fn calls(session: &str, calls: Result<Calls, String>) -> Vec<SiteFile> {
-    let path = |number: usize| format!("sessions/{session}/calls-{number}");
-    let calls = match calls {
-        Ok(calls) => calls,
-        Err(reason) => return vec![SiteFile::data(path(0), &json!({ "error": reason }))],
+pub fn calls(session: &str, calls: Result<&dyn Calls, String>) -> impl Iterator<Item = SiteFile> {
+    let path = format!("sessions/{session}/calls-");
+    let (calls, fault) = match calls {
+        Ok(calls) => (Some(calls), None),
+        Err(reason) => (None, Some(json!({ "error": reason }))),
     };
-    let files = calls.chunks(CALLS).enumerate();
-    files
-        .map(|(number, calls)| {
-            let shortened = calls.iter().enumerate().map(|(at, call)| {
-                let before = at.checked_sub(1).map(|before| &calls[before]);
-                let is_first = before.is_none_or(|before| before.seat != call.seat);
-                if is_first {
-                    call.clone()
-                } else {
-                    shortened(call)
-                }
-            });
-            let calls: Vec<Decision> = shortened.collect();
-            SiteFile::data(path(number), &json!({ "calls": calls }))
-        })
-        .collect()
+    let fault = fault.map(|fault| SiteFile::data(format!("{path}0"), &fault));
+    let count = calls.map_or(0, Calls::count);
+    let files = (0..count).step_by(CALLS).enumerate();
+    let files = files.filter_map(move |(number, first)| {
+        let calls = calls?;
+        let mut seat = None;
+        let shortened = (first..count.min(first + CALLS)).map(|place| {
+            let call = calls.at(place);
+            let is_first = seat.replace(call.seat) != Some(call.seat);
+            if is_first { call } else { shortened(call) }
+        });
+        let shortened: Vec<Decision> = shortened.collect();
+        let calls = json!({ "calls": shortened });
+        Some(SiteFile::data(format!("{path}{number}"), &calls))
+    });
+    fault.into_iter().chain(files)
 }
 
-fn shortened(call: &Decision) -> Decision {
-    let mut call = call.clone();
+fn shortened(mut call: Decision) -> Decision {
     if let Some(messages) = &mut call.messages {
         messages.drain(..call.known.min(messages.len()));
     }

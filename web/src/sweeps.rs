@@ -13,6 +13,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 
+use crate::events;
+
 /// Between two tellings of one page; the latest state wins.
 const TELL_EVERY: Duration = Duration::from_millis(250);
 
@@ -115,6 +117,14 @@ pub enum Action {
 /// All experiments, by name, each as it stands.
 pub type States = Arc<Vec<Sweep>>;
 
+/// An event of the stream that follows experiments.
+#[derive(Serialize, ToSchema)]
+#[serde(tag = "event", content = "data", rename_all = "snake_case")]
+pub(crate) enum SweepsEvent {
+    /// All experiments as they stand.
+    Sweeps(Vec<Sweep>),
+}
+
 /// Experiments that are being played.
 pub trait Sweeps: Send + Sync + 'static {
     /// All of them, as they stand at any time.
@@ -146,10 +156,9 @@ pub(crate) fn tell<H: Send + 'static>(
                     () = ended.cancelled() => return None,
                 }
             }
-            let now = Arc::clone(&states.borrow_and_update());
-            let event = Event::default().event("sweeps").json_data(&*now);
-            let event = Ok(event.unwrap_or_default());
-            Some((event, (states, false, ended, held)))
+            let now = states.borrow_and_update().to_vec();
+            let event = events::sent(&SweepsEvent::Sweeps(now));
+            Some((Ok(event), (states, false, ended, held)))
         },
     );
     Sse::new(told).keep_alive(KeepAlive::new().interval(ALIVE_EVERY))

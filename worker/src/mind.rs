@@ -1,15 +1,13 @@
 //! The minds that agents think with: one that asks the gateway, one that reads
-//! a record. Both give each call the next index of its seat at the moment of the
+//! a record (`mind/recorded.rs`). Both give each call the next index of its seat at the moment of the
 //! call, so that calls made side by side keep the order they were written in.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agon_agents::{Mind, MindError, Reply, Thought};
 use agon_engine::{RecordedDecision, Seat};
-use agon_proto::digest::CanonicalRequest;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::{DecideRequest, DecideResponse};
 use agon_service_kit::backoff::{DelayPolicy, Delays};
@@ -23,6 +21,10 @@ use tracing::{Instrument as _, warn};
 
 use crate::transport::Transport;
 use crate::wire::{self, Asker};
+
+mod recorded;
+
+pub use recorded::{Kept, Recorded, RecordedMind};
 
 /// The client of the gateway.
 pub type GatewayClient = AgentGatewayServiceClient<Transport>;
@@ -51,6 +53,8 @@ pub struct Journal {
 pub struct Made {
     /// For the record.
     pub decisions: Vec<RecordedDecision>,
+    /// Bytes of all replies and thoughts in them.
+    pub text_bytes: u64,
     /// For telemetry.
     pub usage: Usage,
     /// The same decision by decision, in the order in which they were made.
@@ -139,16 +143,26 @@ impl DecisionUsage {
 impl Journal {
     /// Everything in it; the journal is empty afterwards.
     pub fn take(&self) -> Made {
-        std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.made))
     }
 
     /// Adds a decision.
     pub(crate) fn add(&self, decision: RecordedDecision) {
-        self.note(|made| made.decisions.push(decision));
+        self.note(|made| {
+            made.text_bytes += (decision.reply.len() + decision.reasoning.len()) as u64;
+            made.decisions.push(decision);
+        });
+    }
+
+    /// Bytes of all replies and thoughts in it: what a record of them has at least.
+    pub fn text_bytes(&self) -> u64 {
+        let mut bytes = 0;
+        self.note(|made| bytes = made.text_bytes);
+        bytes
     }
 
     fn note(&self, write: impl FnOnce(&mut Made)) {
-        write(&mut self.made.lock().unwrap_or_else(PoisonError::into_inner));
+        write(&mut lock(&self.made));
     }
 }
 
@@ -275,90 +289,8 @@ async fn decide(
     }
 }
 
-/// Answers from a record, for playing a session again. Refuses when the agent asks
-/// anything else than what was recorded.
-pub struct RecordedMind {
-    session_id: Arc<str>,
-    seat: Seat,
-    next_index: AtomicU32,
-    decisions: Arc<BTreeMap<(Seat, u32), RecordedDecision>>,
-    journal: Arc<Journal>,
-    witness: Option<Witness>,
-}
-
-/// The calls that minds were asked for, by decision address, and whether each is the recorded
-/// one.
-pub type Witness = Arc<parking_lot::Mutex<BTreeMap<(Seat, u32), (Thought, bool)>>>;
-
-impl RecordedMind {
-    /// A mind for one seat of a recorded session.
-    pub fn new(
-        session_id: Arc<str>,
-        seat: Seat,
-        decisions: Arc<BTreeMap<(Seat, u32), RecordedDecision>>,
-        journal: Arc<Journal>,
-    ) -> Self {
-        let next_index = AtomicU32::new(0);
-        Self {
-            session_id,
-            seat,
-            next_index,
-            decisions,
-            journal,
-            witness: None,
-        }
-    }
-
-    /// The same mind, which also keeps what it is asked.
-    #[must_use]
-    pub fn with_witness(self, witness: Witness) -> Self {
-        Self {
-            witness: Some(witness),
-            ..self
-        }
-    }
-
-    fn answer(&self, index: u32, thought: Thought) -> Result<Reply, String> {
-        let seat = self.seat;
-        let Some(decision) = self.decisions.get(&(seat, index)) else {
-            return Err(format!(
-                "seat {seat} asked for decision {index}, which the record does not have"
-            ));
-        };
-        let (recorded, purpose) = (&decision.purpose, thought.purpose);
-        if recorded != purpose {
-            return Err(format!(
-                "seat {seat} asked its decision {index} for {purpose}, but it was recorded for \
-                 {recorded}"
-            ));
-        }
-        let address = wire::Address {
-            session_id: &self.session_id,
-            seat,
-            index,
-        };
-        let asked = self.witness.as_ref().map(|_| thought.clone());
-        let request = wire::decide_request(&address, &Asker::default(), &thought);
-        let is_same = CanonicalRequest::from(&request).digest() == decision.request;
-        if let (Some(witness), Some(asked)) = (&self.witness, asked) {
-            witness.lock().insert((seat, index), (asked, is_same));
-        }
-        if !is_same {
-            return Err(format!(
-                "seat {seat} asked another question at its decision {index} than the recorded one"
-            ));
-        }
-        self.journal.add(decision.clone());
-        Ok(wire::reply(decision))
-    }
-}
-
-impl Mind for RecordedMind {
-    fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>> {
-        let index = self.next_index.fetch_add(1, Ordering::Relaxed);
-        let answer = self.answer(index, thought).map_err(MindError::Impossible);
-        Box::pin(std::future::ready(answer))
-    }
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

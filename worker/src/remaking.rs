@@ -2,7 +2,6 @@
 //! replies, and spec, templates and replies give the very messages. The same session and seat
 //! actors run as in a live session. Called by `agon show --prompts`.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_agents::{Mind, Thought};
@@ -11,10 +10,9 @@ use agon_engine::record::StoredRecord;
 use agon_engine::{RecordedDecision, Seat};
 use agon_referee::Games;
 use agon_service_kit::tasks::Tasks;
-use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use crate::mind::{Journal, RecordedMind, Witness};
+use crate::mind::{Journal, Kept, Recorded, RecordedMind};
 use crate::session::{self, SessionPlan};
 use crate::setup::Library;
 use crate::verify;
@@ -22,12 +20,19 @@ use crate::verify;
 /// A recorded decision with the call that it answered.
 #[derive(Debug, Clone)]
 pub struct Remade {
-    /// The decision.
-    pub decision: RecordedDecision,
+    record: Arc<StoredRecord>,
+    place: usize,
     /// The call; none when this program does not come to it.
     pub call: Option<Thought>,
     /// The call is the recorded one, by its digest.
     pub is_same: bool,
+}
+
+impl Remade {
+    /// The decision.
+    pub fn decision(&self) -> &RecordedDecision {
+        &self.record.decisions[self.place]
+    }
 }
 
 /// Every decision of a record, by seat and index. Where this program asks anything else than
@@ -35,30 +40,22 @@ pub struct Remade {
 /// The play may produce only as much as `most`, what the record's line holds.
 pub async fn remake(
     tasks: &Tasks,
-    stored: StoredRecord,
+    stored: Arc<StoredRecord>,
     most: &Bounds,
     library: Library,
 ) -> Vec<Remade> {
     // What it cannot say, nobody is asked after.
     let referee = verify::referee(&stored, &Games::default()).unwrap_or_default();
-    let keyed = stored.decisions.into_iter();
-    let decisions: BTreeMap<(Seat, u32), RecordedDecision> = keyed
-        .map(|decision| ((decision.seat, decision.index), decision))
-        .collect();
-    let decisions = Arc::new(decisions);
-    let witness: Witness = Arc::new(Mutex::new(BTreeMap::new()));
+    let kept = Arc::new(Kept::of(Arc::clone(&stored)));
+    let recorded = Arc::new(Recorded::Kept(Arc::clone(&kept)));
     let session_id: Arc<str> = stored.session.as_str().into();
-    let minds = {
-        let (decisions, witness) = (Arc::clone(&decisions), Arc::clone(&witness));
-        move |seat: Seat, journal: Arc<Journal>| -> Arc<dyn Mind> {
-            let (id, decisions) = (Arc::clone(&session_id), Arc::clone(&decisions));
-            let mind = RecordedMind::new(id, seat, decisions, journal);
-            Arc::new(mind.with_witness(Arc::clone(&witness)))
-        }
+    let minds = move |seat: Seat, journal: Arc<Journal>| -> Arc<dyn Mind> {
+        let (id, recorded) = (Arc::clone(&session_id), Arc::clone(&recorded));
+        Arc::new(RecordedMind::new(id, seat, recorded, journal))
     };
     let plan = SessionPlan {
-        spec: stored.spec,
-        carried: stored.carried,
+        spec: stored.spec.clone(),
+        carried: stored.carried.clone(),
         library,
         minds: Box::new(minds),
         referee,
@@ -67,15 +64,12 @@ pub async fn remake(
     };
     // How it ends is the business of verification.
     session::run(tasks.clone(), plan).await;
-    let mut calls = std::mem::take(&mut *witness.lock());
-    let remade = decisions.iter().map(|(address, decision)| {
-        let (call, is_same) = match calls.remove(address) {
-            Some((call, is_same)) => (Some(call), is_same),
-            None => (None, false),
-        };
+    let remade = kept.take().map(|(place, call)| {
+        let is_same = call.as_ref().is_some_and(|(_, is_same)| *is_same);
         Remade {
-            decision: decision.clone(),
-            call,
+            record: Arc::clone(&stored),
+            place,
+            call: call.map(|(call, _)| call),
             is_same,
         }
     });

@@ -2,18 +2,18 @@
 //! The same session and seat actors run as in a live session; only the mind
 //! answers from the record.
 
-use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 use agon_agents::Mind;
-use agon_engine::Seat;
 use agon_engine::extent::{Extent, TooLarge};
 use agon_engine::record::{RecordError, StoredRecord};
+use agon_engine::{Carried, RecordedDecision, Seat, SessionSpec};
 use agon_referee::{Games, RecordedReferee, Referee, RemoteReferee};
 use agon_service_kit::tasks::Tasks;
 use tokio_util::sync::CancellationToken;
 
-use crate::mind::{Journal, RecordedMind};
+use crate::mind::{Journal, Recorded, RecordedMind};
 use crate::session::{self, SessionEnd, SessionPlan};
 use crate::setup::Library;
 
@@ -112,23 +112,20 @@ pub async fn verify_parsed(
         session: session.clone(),
         reason,
     })?;
-    let keyed = stored.decisions.into_iter();
-    let decisions: BTreeMap<_, _> = keyed
-        .map(|decision| ((decision.seat, decision.index), decision))
-        .collect();
-    let decisions = Arc::new(decisions);
+    let (spec, carried, decisions) = parts(stored);
+    let recorded = Arc::new(Recorded::once(decisions));
     let session_id: Arc<str> = session.as_str().into();
     let minds = move |seat: Seat, journal: Arc<Journal>| -> Arc<dyn Mind> {
         Arc::new(RecordedMind::new(
             Arc::clone(&session_id),
             seat,
-            Arc::clone(&decisions),
+            Arc::clone(&recorded),
             journal,
         ))
     };
     let plan = SessionPlan {
-        spec: stored.spec,
-        carried: stored.carried,
+        spec,
+        carried,
         library,
         minds: Box::new(minds),
         referee,
@@ -136,29 +133,39 @@ pub async fn verify_parsed(
         most: Extent::of_json(line.as_bytes()),
         given_up: CancellationToken::new(),
     };
+    let unplayable = |reason: String| VerifyError::NotPlayable {
+        session: session.clone(),
+        reason,
+    };
     let played = match session::run(tasks.clone(), plan).await {
-        SessionEnd::Finished { record, .. } => record.to_line().map_err(|error| error.to_string()),
+        SessionEnd::Finished { record, .. } => record,
         SessionEnd::Parked(reason)
         | SessionEnd::BudgetSpent(reason)
         | SessionEnd::Impossible(reason)
         | SessionEnd::Unplayable(reason)
-        | SessionEnd::Crashed(reason) => Err(reason),
+        | SessionEnd::Crashed(reason) => return Err(unplayable(reason)),
         SessionEnd::TooLarge(much) => return Err(VerifyError::Shorter { session, much }),
-        SessionEnd::GivenUp => Err("given up".to_owned()),
+        SessionEnd::GivenUp => return Err(unplayable("given up".to_owned())),
     };
-    let played = played.map_err(|reason| VerifyError::NotPlayable {
-        session: session.clone(),
-        reason,
-    })?;
-    match first_difference(line.trim_end().as_bytes(), played.as_bytes()) {
+    let compared = first_difference(line.trim_end(), |out| played.write(out));
+    match compared.map_err(|error| unplayable(error.to_string()))? {
         None => Ok(replayed),
-        Some(at) => Err(VerifyError::Differs {
+        Some(Difference {
+            at,
+            recorded,
+            played,
+        }) => Err(VerifyError::Differs {
             session,
             at,
-            recorded: around(line.trim_end(), at),
-            played: around(&played, at),
+            recorded,
+            played,
         }),
     }
+}
+
+/// What a record is played again from; the rest goes, for a record is large.
+fn parts(stored: StoredRecord) -> (SessionSpec, Option<Carried>, Vec<RecordedDecision>) {
+    (stored.spec, stored.carried, stored.decisions)
 }
 
 /// Who rules when a record is played again.
@@ -183,15 +190,82 @@ pub(crate) fn referee(
     }))
 }
 
-fn first_difference(left: &[u8], right: &[u8]) -> Option<usize> {
-    if left == right {
-        return None;
+/// Where two lines differ for the first time, and what stands there.
+#[derive(Debug, PartialEq)]
+struct Difference {
+    at: usize,
+    recorded: String,
+    played: String,
+}
+
+/// Compares a line with one that is written, which is never there as a whole.
+///
+/// # Errors
+/// Of the writer, before there was a difference.
+fn first_difference<E>(
+    line: &str,
+    write: impl FnOnce(&mut Comparing<'_>) -> Result<(), E>,
+) -> Result<Option<Difference>, E> {
+    let mut compared = Comparing {
+        line: line.as_bytes(),
+        at: 0,
+        other: Vec::new(),
+    };
+    let written = write(&mut compared);
+    let Comparing { at, other, .. } = compared;
+    if other.is_empty() {
+        written?;
     }
-    let same = left
-        .iter()
-        .zip(right)
-        .take_while(|(one, other)| one == other);
-    Some(same.count())
+    if other.is_empty() && at == line.len() {
+        return Ok(None);
+    }
+    let start = line.floor_char_boundary(at.saturating_sub(CONTEXT));
+    let same = &line.as_bytes()[start..at];
+    let played = String::from_utf8_lossy(&[same, &other].concat()).into_owned();
+    Ok(Some(Difference {
+        at,
+        recorded: around(line, at),
+        played: around(&played, same.len()),
+    }))
+}
+
+/// What is written is compared with a line, up to the first difference.
+struct Comparing<'a> {
+    line: &'a [u8],
+    /// So much is the same.
+    at: usize,
+    /// What was written behind that.
+    other: Vec<u8>,
+}
+
+impl io::Write for Comparing<'_> {
+    fn write(&mut self, written: &[u8]) -> io::Result<usize> {
+        let mut rest = written;
+        if self.other.is_empty() {
+            let line = &self.line[self.at..];
+            if line.starts_with(rest) {
+                self.at += rest.len();
+                return Ok(written.len());
+            }
+            let same = line
+                .iter()
+                .zip(rest)
+                .take_while(|(one, other)| one == other);
+            let same = same.count();
+            self.at += same;
+            rest = &rest[same..];
+        }
+        self.other.extend_from_slice(rest);
+        // Whole letters around the difference, and nothing more.
+        match self.other.len() > 2 * CONTEXT {
+            true => Err(io::Error::other("it differs")),
+            false => Ok(written.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn around(text: &str, at: usize) -> String {
@@ -202,13 +276,52 @@ fn around(text: &str, at: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
     use super::*;
+
+    fn compared(line: &str, parts: &[&str]) -> Option<Difference> {
+        let write = |out: &mut Comparing<'_>| {
+            let mut parts = parts.iter();
+            parts.try_for_each(|part| out.write_all(part.as_bytes()))
+        };
+        first_difference(line, write).unwrap()
+    }
 
     #[test]
     fn the_first_difference_may_be_the_missing_end() {
-        assert_eq!(first_difference(b"abc", b"abc"), None);
-        assert_eq!(first_difference(b"abc", b"abd"), Some(2));
-        assert_eq!(first_difference(b"abc", b"ab"), Some(2));
+        let at = |parts: &[&str]| compared("abc", parts).map(|difference| difference.at);
+        assert_eq!(at(&["abc"]), None);
+        assert_eq!(at(&["a", "", "bc"]), None);
+        assert_eq!(at(&["a", "bd"]), Some(2));
+        assert_eq!(at(&["ab"]), Some(2));
+        assert_eq!(at(&["ab", "cd"]), Some(3));
+        assert_eq!(at(&[]), Some(0));
+    }
+
+    #[test]
+    fn both_are_shown_around_the_difference_and_no_further() {
+        let (before, after) = ("0123456789".repeat(9), "9876543210".repeat(9));
+        let difference = compared(
+            &format!("{before}x{after}"),
+            &[&before[..50], &before[50..], "y", &after, &after],
+        );
+        let (before, after) = (&before[50..], &after[..39]);
+        let expected = Difference {
+            at: 90,
+            recorded: format!("{before}x{after}"),
+            played: format!("{before}y{after}"),
+        };
+        assert_eq!(difference, Some(expected));
+    }
+
+    #[test]
+    fn a_fault_of_the_writer_is_no_difference() {
+        let faulty = first_difference("abc", |out| {
+            out.write_all(b"ab").map_err(|error| error.to_string())?;
+            Err("a number that JSON cannot hold".to_owned())
+        });
+        assert_eq!(faulty, Err("a number that JSON cannot hold".to_owned()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::session_lease_service_client::SessionLeaseServiceClient;
-use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
+use agon_service_kit::server::{LARGEST_MESSAGE_BYTES, LARGEST_RESULT_BYTES};
 use agon_service_kit::tasks::{TaskKind, Tasks};
 
 use crate::supervisor::{SupervisorActor, WorkerOptions};
@@ -19,8 +19,8 @@ pub fn start(
 ) {
     let coordinators = coordinators.into_iter().map(|coordinator| {
         SessionLeaseServiceClient::new(coordinator)
-            .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
-            .max_encoding_message_size(LARGEST_MESSAGE_BYTES)
+            .max_decoding_message_size(LARGEST_RESULT_BYTES)
+            .max_encoding_message_size(LARGEST_RESULT_BYTES)
     });
     let gateway = AgentGatewayServiceClient::new(gateway)
         .max_decoding_message_size(LARGEST_MESSAGE_BYTES)

@@ -120,6 +120,7 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
                 let request = ResumeExperimentRequest {
                     experiment_id: resumed.named.experiment.clone(),
                     budget_nanodollars: resumed.budget.map(|budget| budget.0),
+                    ..ResumeExperimentRequest::default()
                 };
                 let answered = client(&resumed.named.address)?
                     .resume_experiment(request)

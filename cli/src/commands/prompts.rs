@@ -186,8 +186,8 @@ async fn show_example(text: &str, library: &PromptLibrary) -> Result<(), Failure
     };
     let line = play(&checked).await?;
     let record = StoredRecord::from_line(&line).map_err(Failure::surroundings)?;
-    let library = Arc::new(library.clone());
-    let remade = remake(&Tasks::new(), record.clone(), &RECORD, library).await;
+    let (record, library) = (Arc::new(record), Arc::new(library.clone()));
+    let remade = remake(&Tasks::new(), Arc::clone(&record), &RECORD, library).await;
     let choice = Choice {
         seat: Some(0),
         below: Some(SHOWN),
@@ -195,9 +195,12 @@ async fn show_example(text: &str, library: &PromptLibrary) -> Result<(), Failure
     };
     output::print(&format!(
         "##### An example: the first {SHOWN} decisions at seat 0, with the game's default parameters; \
-         the replies are simulated\n{}",
-        Decisions::new(&record, &remade, None).text(choice)
+         the replies are simulated"
     ));
+    let decisions = Decisions::new(record, remade, None);
+    decisions
+        .text(choice)
+        .for_each(|piece| output::print(&piece));
     Ok(())
 }
 

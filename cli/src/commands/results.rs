@@ -12,13 +12,14 @@ use agon_proto::v1::{
     WatchExperimentRequest, WatchExperimentResponse,
 };
 use agon_report::grouped;
-use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
+use agon_service_kit::server::LARGEST_RESULT_BYTES;
 use agon_service_kit::signals::shutdown_signal;
 use agon_worker::Transport;
 use tonic::Status;
 
 use super::run::verdict;
 use super::run::watch::{Watch, is_over, is_paused};
+use crate::announcements::CtrlC;
 use crate::coordinators::{self, CoordinatorAddress};
 use crate::failure::Failure;
 use crate::keeping::Keeping;
@@ -97,7 +98,7 @@ async fn pull(
     let transport = coordinators::in_charge(&arguments.address.coordinator)?;
     let known = tokio::select! {
         known = look(arguments, &transport) => known?,
-        _ = &mut interrupt => return Err(Failure::Interrupted("stopped; nothing was fetched".to_owned())),
+        _ = &mut interrupt => return Err(Failure::Interrupted("nothing was fetched".to_owned())),
     };
     let place = Place {
         data: arguments.data.folder(),
@@ -157,7 +158,7 @@ async fn look(arguments: &Pull, transport: &Transport) -> Result<Known, Failure>
                 digest: digest.clone(),
             };
             let mut bundles = SessionLeaseServiceClient::new(transport.clone())
-                .max_decoding_message_size(LARGEST_MESSAGE_BYTES);
+                .max_decoding_message_size(LARGEST_RESULT_BYTES);
             let bundle = bundles.get_prompt_bundle(request).await.map_err(lost)?;
             bundle.into_inner().templates.into_iter().collect()
         }
@@ -198,7 +199,7 @@ async fn collect(
         let submitted = &known.submitted;
         let progress = Progress::start(arguments.quiet, submitted.sessions, state.done, 0);
         let client = experiment_client(transport.clone());
-        let mut watch = Watch::new(client, submitted.clone(), progress, None, true);
+        let mut watch = Watch::new(client, submitted.clone(), progress, None, CtrlC::Watching);
         let followed = watch.follow().await;
         state = watch.end();
         followed.map_err(|refusal| refused("the coordinator", &refusal))?;

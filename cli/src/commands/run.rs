@@ -14,12 +14,13 @@ use agon_worker::Transport;
 use tonic::Status;
 use tracing::Instrument as _;
 
+use crate::announcements::CtrlC;
 use crate::embedded::{self, Cluster};
 use crate::experiment_arguments::{CheckedExperiment, ExperimentArguments};
 use crate::failure::Failure;
 use crate::handing_in::{Terms, hand_in};
-use crate::inviting::PeopleArguments;
 use crate::inviting::lobby::without_right;
+use crate::inviting::{self, PeopleArguments};
 use crate::keeping::Keeping;
 use crate::model_config::ModelArguments;
 use crate::output::{self, counted};
@@ -32,6 +33,7 @@ use crate::run_folder::{Place, RunFolder};
 use crate::viewing;
 
 mod cluster;
+mod held_back;
 mod pages;
 mod verdict;
 pub(super) mod watch;
@@ -50,6 +52,9 @@ const CLUSTER: &str = "In a cluster";
 const WORKERS: u16 = 1;
 const PLACES: u32 = 128;
 const ANY_PORT: &str = "127.0.0.1:0";
+
+/// What Ctrl-C says while people are waited for.
+const NOT_BEGUN: &str = "the game has not begun. The same command waits for the same people again";
 
 /// Arguments of `agon run`; `agon check` and `agon plan` take them, too.
 #[derive(Debug, Clone, clap::Args)]
@@ -75,7 +80,7 @@ pub struct Run {
     /// process; of several, separated by commas, the one in charge is found
     #[arg(long, env = "AGON_COORDINATOR", hide_env_values = true, value_name = "URL", help_heading = CLUSTER)]
     pub(super) coordinator: Option<String>,
-    /// Gateway of that cluster, to show its progress and to ask people
+    /// Gateway of that cluster; needed to show progress and to let people play
     #[arg(
         long,
         env = "AGON_GATEWAY", hide_env_values = true,
@@ -201,6 +206,16 @@ impl Run {
         }
     }
 
+    /// What Ctrl-C ends once the experiment is submitted.
+    fn ctrl_c(&self, checked: &CheckedExperiment) -> CtrlC {
+        let people_play = || self.web.is_some() && !inviting::doors(&checked.models).is_empty();
+        match &self.coordinator {
+            None => CtrlC::Run,
+            Some(_) if people_play() => CtrlC::Pages,
+            Some(_) => CtrlC::Watching,
+        }
+    }
+
     /// Where the state is, for the run's account.
     pub(super) fn state(&self) -> State {
         match &self.coordinator {
@@ -256,7 +271,7 @@ async fn in_process(
         tokio::select! {
             () = seats.everybody_ready(&checked.document.name) => {}
             _ = &mut interrupt => {
-                let stopped = Failure::Interrupted("stopped before the game began".to_owned());
+                let stopped = Failure::Interrupted(NOT_BEGUN.to_owned());
                 return cluster.stop(Err(stopped)).await;
             }
         }
@@ -376,7 +391,7 @@ async fn watch_to_end(
         submitted,
         progress,
         gateway,
-        arguments.coordinator.is_some(),
+        arguments.ctrl_c(checked),
     );
     let interrupted = tokio::select! {
         _ = interrupt => true,

@@ -242,7 +242,7 @@ fn show_measures(arguments: &Show, wanted: &str, sessions: &Sessions) -> Result<
 
 /// Prints what the decisions of a session were asked, made again from its record.
 async fn show_prompts(arguments: &Show, found: &Found) -> Result<(), Failure> {
-    let record = StoredRecord::from_line(&found.line).map_err(Failure::input)?;
+    let record = Arc::new(StoredRecord::from_line(&found.line).map_err(Failure::input)?);
     let choice = match &arguments.decision {
         Some(address) => Choice::at(address).map_err(Failure::BadInput)?,
         None => Choice {
@@ -259,17 +259,17 @@ async fn show_prompts(arguments: &Show, found: &Found) -> Result<(), Failure> {
     let library = templates::played_with(arguments.templates.as_deref(), file)?;
     let tasks = Tasks::new();
     let most = Extent::of_json(found.line.as_bytes());
-    let remade = remake(&tasks, record.clone(), &most, Arc::new(library)).await;
+    let remade = remake(&tasks, Arc::clone(&record), &most, Arc::new(library)).await;
     let telemetry = found
         .file
         .as_deref()
         .and_then(|file| telemetry(file, &record));
-    let prompts = Prompts::new(&record, &remade, telemetry.as_ref());
+    let prompts = Prompts::new(record, remade, telemetry.as_ref());
     prompts.refuse_nothing(choice).map_err(Failure::BadInput)?;
     if arguments.json {
-        output::print_json(&prompts.json(choice).to_string());
+        output::print_json_list(prompts.json(choice));
     } else {
-        output::print(&prompts.text(choice));
+        prompts.text(choice).for_each(|piece| output::print(&piece));
     }
     match prompts.same() {
         (same, all) if same == all => Ok(()),

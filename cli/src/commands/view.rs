@@ -4,9 +4,8 @@
 
 use std::sync::Arc;
 
-use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_service_kit::tasks::{TaskKind, Tasks};
-use agon_web::seats::{People, Seats};
+use agon_web::seats::People;
 use agon_worker::Transport;
 
 use crate::connecting::transport_to;
@@ -14,7 +13,7 @@ use crate::coordinators;
 use crate::failure::Failure;
 use crate::gathering::RunArguments;
 use crate::inviting::doors::GatewayDoors;
-use crate::inviting::lobby;
+use crate::inviting::lobby::{self, Lobby};
 use crate::inviting::{self, PeopleArguments, PeopleFolder, Seating};
 use crate::output;
 use crate::results::experiment_client;
@@ -105,14 +104,14 @@ pub fn run(arguments: &View, log: &LogArguments) -> Result<(), Failure> {
                     (Some((gateway, url)), Some((people, folder))) => {
                         let games = inviting::games_of(client.clone(), &folder).await?;
                         tell_what_is_held_back(gateway.clone(), url).await;
-                        let doors = GatewayDoors::new(gateway, tasks.clone(), games);
+                        let doors = Arc::new(GatewayDoors::new(gateway, tasks.clone(), games));
                         let seating = Seating {
                             people,
                             folder,
-                            doors,
+                            doors: Arc::clone(&doors),
                         };
                         let seats = seating.seats(pages.library(), &following);
-                        begin_what_waits(&tasks, Arc::clone(&seats), client);
+                        begin_what_waits(&tasks, Lobby::new(Arc::clone(&seats), doors, client));
                         Some(seats)
                     }
                     (None, Some(_)) if arguments.people.people.is_some() => {
@@ -141,22 +140,22 @@ impl View {
     }
 }
 
-/// Says what people at these pages can and cannot do.
+/// Says what people can and cannot do on these pages.
 async fn tell_what_is_held_back(gateway: Transport, url: &str) {
     match lobby::require_doors(gateway, url, ANY_DOOR).await {
-        Err(failure) => output::tell(&format!("nobody can play in these pages: {failure}")),
+        Err(failure) => output::tell(&format!("nobody can play on these pages: {failure}")),
         Ok(()) => output::tell(
-            "people can play in these pages; an experiment that waits for people, as `agon run --web` \
-             hands it in, begins once all of them are ready, and nothing else is held back",
+            "People play on these pages. An experiment submitted with `agon run --web` begins once \
+             everybody invited is ready; others begin at once.",
         ),
     }
 }
 
 /// Begins what waits for people once they are ready, for as long as pages are served.
-fn begin_what_waits(tasks: &Tasks, seats: Arc<Seats>, client: ExperimentServiceClient<Transport>) {
+fn begin_what_waits(tasks: &Tasks, lobby: Lobby) {
     let stopping = tasks.shutdown_token();
     tasks.spawn(TaskKind::UPKEEP, "lobby", async move {
-        let beginning = lobby::begin_whatever_is_ready(seats, client);
+        let beginning = lobby.begin_whatever_is_ready();
         let _ = stopping.run_until_cancelled(beginning).await;
     });
 }

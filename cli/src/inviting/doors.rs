@@ -1,7 +1,7 @@
 //! Doors of a gateway, in this process or elsewhere, as pages on which people play follow and answer
 //! them. A door is watched from when somebody looks at it first, for as long as pages are served.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use agon_engine::SeatView;
@@ -31,7 +31,7 @@ pub struct GatewayDoors {
     tasks: Tasks,
     watched: Mutex<HashMap<String, watch::Receiver<Asks>>>,
     /// Games that ask at each door, by experiment.
-    games: BTreeMap<String, BTreeMap<String, u64>>,
+    games: Mutex<BTreeMap<String, BTreeMap<String, u64>>>,
 }
 
 impl GatewayDoors {
@@ -45,8 +45,13 @@ impl GatewayDoors {
             client: Client::new(gateway),
             tasks,
             watched: Mutex::default(),
-            games,
+            games: Mutex::new(games),
         }
+    }
+
+    /// Takes in how many sessions of an experiment ask at each door now.
+    pub fn learn(&self, experiment: &str, games: BTreeMap<String, u64>) {
+        self.games.lock().insert(experiment.to_owned(), games);
     }
 }
 
@@ -97,7 +102,12 @@ impl Doors for GatewayDoors {
     }
 
     fn games(&self, experiment: &str, door: &str) -> Option<u64> {
-        self.games.get(experiment)?.get(door).copied()
+        self.games.lock().get(experiment)?.get(door).copied()
+    }
+
+    fn doors(&self, experiment: &str) -> Option<BTreeSet<String>> {
+        let games = self.games.lock();
+        Some(games.get(experiment)?.keys().cloned().collect())
     }
 }
 

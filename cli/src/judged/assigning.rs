@@ -1,203 +1,254 @@
-//! Who judges which record: some of the judges in turn, or the person who played. Changes the
-//! entries of an experiment that judges, one for each record.
+//! Who judges which record: all judges or some of them in turn, never one who played in that session; or
+//! the person who played. Changes the entries of an experiment that judges, one for each record.
+
+use std::collections::BTreeSet;
 
 use agon_coordinator::experiment::ExperimentFile;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use super::PERSONS;
-use crate::failure::Failure;
+use super::entries::Entry;
+use super::{MOST_JUDGES, PERSONS};
 use crate::inviting;
 
-/// Leaves each record `each` of the judges that its entry seats: always those who have the fewest
-/// records so far, and of these the ones who have met the others least, in the order of their seats.
+/// Seats the judges of every entry: `each` of those that it names, in turn, or all of them. An entry for
+/// which nobody is left, because all judges played in its session, has no seats afterwards.
 ///
 /// # Errors
-/// The entries seat fewer.
-pub fn take_turns(entries: &mut [Value], each: usize) -> Result<(), Failure> {
-    let Some(judges) = entries.first().map(seated).transpose()? else {
+/// The entries do not name their judges, or fewer than `each`.
+pub fn seat_judges(
+    file: &ExperimentFile,
+    entries: &mut [Entry],
+    each: Option<usize>,
+) -> Result<(), String> {
+    let Some(first) = entries.first() else {
         return Ok(());
     };
-    if judges.len() < each {
-        return Err(Failure::BadInput(format!(
-            "--judges {each}: the experiment seats {} under `seats`",
-            crate::output::counted(judges.len() as u64, "judge")
-        )));
+    let judges = match (seated(&first.value), each) {
+        (Some(judges), _) => judges,
+        // Whoever they are, they all judge.
+        (None, None) => return Ok(()),
+        (None, Some(_)) => {
+            return Err(
+                "`seats` must list the judges by name, such as seats = [\"ann\", \"ben\"]"
+                    .to_owned(),
+            );
+        }
+    };
+    if each.is_some_and(|each| each > judges.len()) {
+        let judges = crate::output::counted(judges.len() as u64, "judge");
+        return Err(format!("there are only {judges}"));
     }
-    for (entry, turn) in entries.iter_mut().zip(Turns::new(judges.len(), each)) {
-        entry["seats"] = turn
+    let doors: Vec<Option<&str>> = judges.iter().map(|judge| door(file, judge)).collect();
+    let mut turns = Turns::new(judges.len());
+    for entry in entries {
+        let played = |judge: &usize| doors[*judge].is_some_and(|door| entry.people.contains(door));
+        let free: Vec<usize> = (0..judges.len()).filter(|judge| !played(judge)).collect();
+        let chosen = turns.next(&free, each.unwrap_or(judges.len()));
+        entry.value["seats"] = chosen
             .into_iter()
-            .map(|judge| judges[judge].clone())
+            .map(|judge| judges[judge].as_str())
             .collect();
     }
     Ok(())
 }
 
-/// The judges of an entry, one name for each seat.
-fn seated(entry: &Value) -> Result<Vec<Value>, Failure> {
-    let unclear = || {
-        let text =
-            "--judges: `seats` must list the judges by name, such as seats = [\"ann\", \"ben\"]";
-        Failure::BadInput(text.to_owned())
-    };
-    let seats = entry.get("seats").and_then(Value::as_array);
+/// The judges of an entry, one name for each seat, if it lists them so.
+fn seated(entry: &Value) -> Option<Vec<String>> {
     let mut judges = Vec::new();
-    for seat in seats.ok_or_else(unclear)? {
-        match (seat, seat.get("player"), seat.get("count")) {
-            (Value::String(_), ..) => judges.push(seat.clone()),
-            (_, Some(player @ Value::String(_)), count) => {
-                let count = count
-                    .map_or(Some(1), Value::as_u64)
-                    .filter(|count| *count <= 100);
-                let count = count.ok_or_else(unclear)? as usize;
-                judges.extend(std::iter::repeat_n(player.clone(), count));
+    for seat in entry.get("seats")?.as_array()? {
+        let (player, count) = match seat {
+            Value::String(player) => (player.as_str(), 1),
+            seat => {
+                let count = seat.get("count").map_or(Some(1), Value::as_u64)?;
+                (seat.get("player")?.as_str()?, count.min(MOST_JUDGES + 1))
             }
-            _ => return Err(unclear()),
-        }
+        };
+        judges.extend((0..count).map(|_| player.to_owned()));
     }
-    Ok(judges)
+    (judges.len() as u64 <= MOST_JUDGES).then_some(judges)
 }
 
-/// Turns of judges, without an end.
+/// The door of a player that is a person.
+fn door<'a>(file: &'a ExperimentFile, player: &str) -> Option<&'a str> {
+    inviting::door_of(file.player(player)?.get("model")?.as_str()?)
+}
+
+/// Whose turn it is.
 struct Turns {
-    each: usize,
-    /// How many records each has.
+    /// How many records each judge has.
     records: Vec<usize>,
-    /// How many each two have in common.
-    met: Vec<Vec<usize>>,
+    /// How many records each two share.
+    shared: Vec<Vec<usize>>,
 }
 
 impl Turns {
-    fn new(judges: usize, each: usize) -> Self {
+    fn new(judges: usize) -> Self {
         Self {
-            each,
             records: vec![0; judges],
-            met: vec![vec![0; judges]; judges],
+            shared: vec![vec![0; judges]; judges],
         }
     }
-}
 
-impl Iterator for Turns {
-    type Item = Vec<usize>;
-
-    /// The judges of the next record, in the order of their seats.
-    fn next(&mut self) -> Option<Vec<usize>> {
+    /// The judges of the next record, in the order of their seats: always those of the free ones who have
+    /// the fewest records so far, and of these whoever shares the fewest with the others.
+    fn next(&mut self, free: &[usize], each: usize) -> Vec<usize> {
         let judges = self.records.len();
-        let mut chosen: Vec<usize> = Vec::with_capacity(self.each);
-        while chosen.len() < self.each {
-            // Each time that all have had their turn somebody else begins: else the last are
-            // always the same.
-            let first = self.records.iter().sum::<usize>() / judges;
-            let free = (0..judges).filter(|judge| !chosen.contains(judge));
-            let next = free.min_by_key(|judge| {
-                let met: usize = chosen.iter().map(|other| self.met[*judge][*other]).sum();
+        let mut chosen: Vec<usize> = Vec::with_capacity(each.min(free.len()));
+        while chosen.len() < each {
+            // Each time that all have had their turn somebody else begins: else the last are always
+            // the same.
+            let first = self.records.iter().sum::<usize>() / judges % judges;
+            let left = free.iter().copied().filter(|judge| !chosen.contains(judge));
+            let next = left.min_by_key(|judge| {
+                let shared = chosen
+                    .iter()
+                    .map(|other| self.shared[*judge][*other].pow(2));
+                let shared: usize = shared.sum();
                 (
                     self.records[*judge],
-                    met,
-                    (judge + judges - first % judges) % judges,
+                    shared,
+                    (judge + judges - first) % judges,
                 )
-            })?;
+            });
+            let Some(next) = next else { break };
             for other in &chosen {
-                self.met[next][*other] += 1;
-                self.met[*other][next] += 1;
+                self.shared[next][*other] += 1;
+                self.shared[*other][next] += 1;
             }
             self.records[next] += 1;
             chosen.push(next);
         }
         chosen.sort_unstable();
-        Some(chosen)
+        chosen
     }
 }
 
-/// Seats as the only judge of each entry the person who played there, and says so in its label.
-///
-/// # Errors
-/// The experiment has a player of such a name that is somebody else.
-pub fn seat_people<'a>(
-    file: &mut ExperimentFile,
-    entries: &mut [Value],
-    people: impl IntoIterator<Item = Option<&'a str>>,
-) -> Result<(), Failure> {
-    for (entry, person) in entries.iter_mut().zip(people) {
-        if let Some(door) = person {
-            seat_person(file, entry, door)?;
+/// Seats as the only judge of each entry the person who played there, and says so in its label. Whoever is
+/// no player of the experiment becomes one.
+pub fn seat_people(file: &mut ExperimentFile, entries: &mut [Entry]) {
+    let people: BTreeSet<&str> = entries
+        .iter()
+        .filter_map(|entry| entry.person.as_deref())
+        .collect();
+    let mut names = Map::new();
+    for person in people {
+        let known = file.players().find(|name| door(file, name) == Some(person));
+        let name = match known {
+            Some(name) => name.to_owned(),
+            None => {
+                let is_free = |name: &String| file.player(name).is_none();
+                let mut free = (1..)
+                    .map(|number| format!("person_{number}"))
+                    .filter(is_free);
+                let name = free.next().unwrap_or_default();
+                file.add_player(&name, inviting::player(person));
+                name
+            }
+        };
+        names.insert(person.to_owned(), name.into());
+    }
+    for entry in entries {
+        let Some(person) = &entry.person else {
+            continue;
+        };
+        entry.value["seats"] = vec![names[person].clone()].into();
+        let label = entry.value["label"].as_str().unwrap_or_default();
+        if label != PERSONS && !label.starts_with(&format!("{PERSONS}-")) {
+            entry.value["label"] = format!("{PERSONS}-{label}").into();
         }
     }
-    Ok(())
-}
-
-fn seat_person(file: &mut ExperimentFile, entry: &mut Value, door: &str) -> Result<(), Failure> {
-    let model = inviting::model_of(door);
-    match file.player(door).map(|player| player.get("model")) {
-        None => file.add_player(door, inviting::player(door)),
-        Some(Some(known)) if known.as_str() == Some(&model) => {}
-        Some(_) => {
-            return Err(Failure::BadInput(format!(
-                "--own: the player {door} of the experiment is not the person `{model}` who is to \
-                 judge; give it another name"
-            )));
-        }
-    }
-    let label = entry
-        .get("label")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let label = match label.starts_with(PERSONS) {
-        true => label.to_owned(),
-        false => format!("{PERSONS}-{label}"),
-    };
-    let entry = entry.as_object_mut().into_iter();
-    let changes = [("seats", json!([door])), ("label", label.into())];
-    entry.for_each(|entry: &mut Map<String, Value>| {
-        entry.extend(changes.clone().map(|(key, value)| (key.to_owned(), value)));
-    });
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn judges_have_equally_many_records_and_meet_equally_often() {
+    fn judges_have_equally_many_records_and_share_them_with_everybody() {
         // The paper's: ten people, of whom five judge each of thirty records.
-        for (judges, each, records) in [(10, 5, 30), (6, 2, 30), (4, 3, 9), (12, 4, 60), (7, 1, 20)]
-        {
-            let turns: Vec<Vec<usize>> = Turns::new(judges, each).take(records).collect();
-            let count = |judge: usize| turns.iter().filter(|turn| turn.contains(&judge)).count();
-            let counts: Vec<usize> = (0..judges).map(count).collect();
-            assert_eq!(counts.iter().sum::<usize>(), records * each);
-            let apart = |all: &[usize]| all.iter().max().unwrap() - all.iter().min().unwrap();
-            assert!(apart(&counts) <= 1, "{judges} {each}: {counts:?}");
-            let pairs = (0..judges).flat_map(|one| (0..one).map(move |other| (one, other)));
-            let met = |(one, other): (usize, usize)| {
-                let both = |turn: &&Vec<usize>| turn.contains(&one) && turn.contains(&other);
-                turns.iter().filter(both).count()
-            };
-            let met: Vec<usize> = pairs.map(met).collect();
-            assert!(
-                met.is_empty() || apart(&met) <= 2,
-                "{judges} {each}: {met:?}"
+        for (judges, each, records) in [
+            (10, 5, 30),
+            (10, 5, 20),
+            (14, 7, 20),
+            (15, 5, 20),
+            (6, 2, 30),
+            (4, 3, 9),
+            (12, 4, 60),
+            (7, 1, 20),
+        ] {
+            let (mut dealt, free) = (Turns::new(judges), (0..judges).collect::<Vec<usize>>());
+            for _ in 0..records {
+                let turn = dealt.next(&free, each);
+                assert_eq!(turn.len(), each);
+                assert!(turn.is_sorted_by(|one, next| one < next));
+            }
+            let (fewest, most) = (
+                dealt.records.iter().min().unwrap(),
+                dealt.records.iter().max().unwrap(),
             );
+            assert!(most - fewest <= 1, "{judges} {each}: {:?}", dealt.records);
+            assert_eq!(dealt.records.iter().sum::<usize>(), records * each);
+            let expected = (records * each * (each - 1)) as f64 / (judges * (judges - 1)) as f64;
+            let most = dealt.shared.iter().flatten().max().unwrap();
             assert!(
-                turns
-                    .iter()
-                    .all(|turn| turn.is_sorted_by(|one, next| one < next))
+                *most as f64 <= 1.5 * expected + 1.0,
+                "{judges} {each}: {:?}",
+                dealt.shared
             );
         }
     }
 
+    fn file() -> ExperimentFile {
+        let text = "name = \"x\"\n[players.ann]\nkind = \"model\"\nmodel = \"human/7f3a\"\n\
+                    [players.model]\nkind = \"model\"\nmodel = \"sim\"\n";
+        ExperimentFile::parse("x", text).unwrap()
+    }
+
+    fn entry(people: &[&str], person: Option<&str>) -> Entry {
+        Entry {
+            value: json!({ "seats": ["ann", { "player": "model", "count": 2 }], "label": "Alex-0" }),
+            people: people.iter().map(|door| (*door).to_owned()).collect(),
+            person: person.map(str::to_owned),
+            place: (0, 0),
+        }
+    }
+
+    fn seats(entries: &[Entry]) -> Vec<Value> {
+        entries
+            .iter()
+            .map(|entry| entry.value["seats"].clone())
+            .collect()
+    }
+
     #[test]
-    fn seats_of_any_form_are_judges_and_too_few_are_refused() {
-        let seats = json!({ "seats": ["ann", { "player": "model", "count": 2 }] });
-        let mut entries = vec![seats.clone(), seats.clone(), seats.clone()];
-        take_turns(&mut entries, 2).unwrap();
-        let seated: Vec<&Value> = entries.iter().map(|entry| &entry["seats"]).collect();
-        let one = json!(["ann", "model"]);
-        assert_eq!(seated, [&one, &json!(["model", "model"]), &one]);
-        let refused = take_turns(&mut [seats], 4).unwrap_err().to_string();
-        assert!(
-            refused.contains("--judges 4") && refused.contains("3 judges"),
-            "{refused}"
+    fn whoever_played_in_a_session_judges_nobody_there() {
+        let mut entries = [entry(&[], None), entry(&["7f3a"], None)];
+        seat_judges(&file(), &mut entries, None).unwrap();
+        let all = json!(["ann", "model", "model"]);
+        assert_eq!(seats(&entries), [all, json!(["model", "model"])]);
+        let mut entries = [entry(&["7f3a"], None), entry(&[], None), entry(&[], None)];
+        seat_judges(&file(), &mut entries, Some(2)).unwrap();
+        let both = json!(["ann", "model"]);
+        assert_eq!(
+            seats(&entries),
+            [json!(["model", "model"]), both.clone(), both]
         );
+        let refused = seat_judges(&file(), &mut entries, Some(4)).unwrap_err();
+        assert!(refused.contains("only 2 judges"), "{refused}");
+    }
+
+    #[test]
+    fn people_judge_themselves_under_names_that_players_may_have() {
+        let mut file = file();
+        let mut entries = [
+            entry(&["7f3a"], Some("7f3a")),
+            entry(&["cy.d"], Some("cy.d")),
+        ];
+        seat_people(&mut file, &mut entries);
+        assert_eq!(seats(&entries), [json!(["ann"]), json!(["person_1"])]);
+        assert_eq!(file.player("person_1").unwrap()["model"], "human/cy.d");
+        assert_eq!(entries[1].value["label"], "persons-Alex-0");
     }
 }

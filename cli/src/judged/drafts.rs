@@ -1,16 +1,19 @@
 //! Experiments that judge, drafted for somebody who looks at the draw before anything is played: the same
 //! players, turns and entries as `--records` gives, with the judges named on a page.
 
-use agon_coordinator::experiment::{ExperimentDocument, ExperimentFile};
+use std::collections::BTreeMap;
+
+use agon_coordinator::experiment::{ExperimentFile, is_player_name};
 use agon_engine::record::StoredRecord;
 use agon_engine::{Seat, registry};
 use agon_web::judging::{
-    DrawnPlayer, Judging, JudgingCriterion, JudgingDraft, JudgingWanted, Listed,
+    DrawnPlayer, Judging, JudgingCriterion, JudgingDraft, JudgingDrafting, JudgingWanted,
+    LeftOutPlayers, Listed,
 };
 use serde_json::{Map, Value, json};
 
 use super::drawing::candidates;
-use super::{JUDGING, assigning, draw, entries};
+use super::{By, Draw, Drawn, JUDGING, MOST_JUDGES, rates_personas_alone};
 use crate::inviting;
 
 /// Beside whose marks those of judges are shown (Mao et al., arXiv 2311.03220, table 3).
@@ -19,8 +22,27 @@ const PUBLISHED: &str = "alympics-judging";
 /// Judges of one model are drawn at this temperature: at 0 they would be one judge.
 const TEMPERATURE: f64 = 1.0;
 
+/// Longest name of a person or a model.
+const LONGEST_NAME: usize = 100;
+
+/// Letters of the run's name in that of the experiment, and of what tells its drafts apart.
+const LONGEST_RUN: usize = 70;
+const DIGITS: usize = 6;
+
 /// See the module.
-pub struct Drafts;
+pub struct Drafts {
+    /// What follows `agon run FILE` to have an experiment played where these pages are.
+    pub to: &'static str,
+}
+
+impl Drafts {
+    /// Those of pages that a coordinator serves.
+    pub const OF_A_CLUSTER: Self = Self {
+        to: " --coordinator URL --gateway URL",
+    };
+    /// Those of pages on a machine of one's own.
+    pub const HERE: Self = Self { to: "" };
+}
 
 impl Judging for Drafts {
     fn criteria(&self) -> Vec<JudgingCriterion> {
@@ -39,20 +61,70 @@ impl Judging for Drafts {
         criteria.collect()
     }
 
-    fn draw(
-        &self,
-        sessions: Listed<'_>,
-        wanted: &JudgingWanted,
-    ) -> Result<Vec<(String, Seat)>, String> {
+    fn begin(&self, run: &str, wanted: &JudgingWanted) -> Result<Box<dyn JudgingDrafting>, String> {
+        let (judges, seats) = judges(wanted)?;
+        let like = entry(wanted, &seats)?;
+        let name = name(run, wanted);
+        let tree = json!({
+            "name": name,
+            "description": format!("Judges players of {run}"),
+            "players": judges,
+            "report": { "compare": PUBLISHED },
+        });
+        let head = toml::to_string(&tree).map_err(|error| error.to_string())?;
+        let is_for_people = wanted.own || !wanted.people.is_empty();
+        let web = if is_for_people { " --web" } else { "" };
+        Ok(Box::new(Drafting {
+            file: ExperimentFile::parse(&name, &head).map_err(|error| error.to_string())?,
+            command: format!("agon run {name}.toml{}{web}", self.to),
+            run: run.to_owned(),
+            by: match wanted.own {
+                true => By::Themselves,
+                false => By::Judges(wanted.judges.map(|each| each as usize)),
+            },
+            draw: Draw {
+                most: wanted.judged as usize,
+                own: wanted.own,
+                personas: rates_personas_alone(&like),
+            },
+            name,
+            like,
+            drawn: Drawn::default(),
+            ids: BTreeMap::new(),
+        }))
+    }
+}
+
+/// A draft that is being made.
+struct Drafting {
+    name: String,
+    run: String,
+    command: String,
+    file: ExperimentFile,
+    like: Value,
+    by: By,
+    draw: Draw,
+    drawn: Drawn,
+    /// The ids of sessions by their numbers.
+    ids: BTreeMap<usize, String>,
+}
+
+impl JudgingDrafting for Drafting {
+    fn draw(&mut self, sessions: Listed<'_>) -> Result<Vec<(String, Seat)>, String> {
         let (mut ids, mut all) = (Vec::new(), Vec::new());
-        for (id, spec) in sessions.filter(|(_, spec)| spec.game != JUDGING) {
-            all.extend(candidates(ids.len(), id, spec));
+        for (id, played) in sessions.filter(|(_, played)| played.game != JUDGING) {
+            all.extend(candidates(ids.len(), id, &played.seats));
             ids.push(id);
         }
         if all.is_empty() {
-            return Err("there are no sessions to judge in this run".to_owned());
+            let text = "this run lists no sessions that can be judged; judgements are not, and sessions \
+                        that stand in another run as well are listed there";
+            return Err(text.to_owned());
         }
-        let drawn = draw(all, wanted.judged as usize, wanted.own)?;
+        let drawn = self.draw.from(all)?;
+        for one in &drawn {
+            self.ids.insert(one.session, ids[one.session].to_owned());
+        }
         let place = |session: usize, seat: Seat| (ids[session].to_owned(), seat);
         Ok(drawn
             .iter()
@@ -60,61 +132,63 @@ impl Judging for Drafts {
             .collect())
     }
 
-    fn draft(
-        &self,
-        run: &str,
-        players: &[(StoredRecord, Seat)],
-        wanted: &JudgingWanted,
-    ) -> Result<JudgingDraft, String> {
-        let name = format!("judging-{}", run.replace('~', "-"));
-        let (judges, seats) = judges(wanted)?;
-        let like = entry(wanted, &seats)?;
-        let tree = json!({
-            "name": name,
-            "description": format!("Players of {run}, judged"),
-            "players": judges,
-            "report": { "compare": PUBLISHED },
+    fn add(&mut self, record: &StoredRecord, seat: Seat) {
+        let id = record.session.to_string();
+        let number = self.ids.iter().find(|(_, known)| **known == id);
+        let number = number.map_or(0, |(number, _)| *number);
+        self.drawn.add(&self.like, record, (number, seat));
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<JudgingDraft, String> {
+        self.drawn.seat(&mut self.file, self.by)?;
+        let left_out = self
+            .drawn
+            .left_out()
+            .into_iter()
+            .map(|(reason, players)| LeftOutPlayers {
+                players,
+                reason: reason.in_words().to_owned(),
+            });
+        let left_out = left_out.collect();
+        let drawn = self.drawn.entries.iter().map(|entry| {
+            let (session, seat) = entry.place;
+            told(
+                &entry.value,
+                self.ids.get(&session).cloned().unwrap_or_default(),
+                seat,
+            )
         });
-        let head = toml::to_string(&tree).map_err(|error| error.to_string())?;
-        let mut file = ExperimentFile::parse(&name, &head).map_err(|error| error.to_string())?;
-        let judged = players
-            .iter()
-            .map(|(record, seat)| entries::entry_for(&like, record, *seat));
-        let mut judged: Vec<Value> = judged.collect();
-        let refused = |failure: crate::failure::Failure| failure.to_string();
-        if wanted.own {
-            let people = players
-                .iter()
-                .map(|(record, seat)| inviting::person_at(&record.spec, *seat));
-            assigning::seat_people(&mut file, &mut judged, people).map_err(refused)?;
-        } else if let Some(each) = wanted.judges {
-            assigning::take_turns(&mut judged, each as usize).map_err(refused)?;
-        }
-        let drawn = players
-            .iter()
-            .zip(&judged)
-            .map(|((record, seat), entry)| drawn(record, *seat, entry));
         let drawn = drawn.collect();
-        file.replace_games(judged, "the draw");
-        let document = file.check().map_err(|error| error.to_string())?;
-        let is_for_people = wanted.own || !wanted.people.is_empty();
-        let file = format!("{name}.toml");
-        let web = if is_for_people { " --web" } else { "" };
+        let entries = self.drawn.entries.into_iter().map(|entry| entry.value);
+        self.file.replace_games(entries.collect(), "the draw");
+        let document = self.file.check().map_err(|error| error.to_string())?;
+        let text = toml::to_string(&document).map_err(|error| error.to_string())?;
         Ok(JudgingDraft {
             drawn,
-            text: text(&document, run)?,
-            command: format!("agon run {file}{web}"),
-            file,
+            left_out,
+            file: format!("{}.toml", self.name),
+            text: format!(
+                "# Judges players of {}. The file contains their records.\n\n{text}",
+                self.run
+            ),
+            command: self.command,
         })
     }
 }
 
-/// The experiment as a file.
-fn text(document: &ExperimentDocument, run: &str) -> Result<String, String> {
-    let text = toml::to_string(document).map_err(|error| error.to_string())?;
-    Ok(format!(
-        "# Players of {run} are judged. Their records stand in this file.\n\n{text}"
-    ))
+/// The experiment's name: other wishes are another experiment, with other people invited to it.
+fn name(run: &str, wanted: &JudgingWanted) -> String {
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() {
+            letter
+        } else {
+            '-'
+        }
+    };
+    let short: String = run.chars().take(LONGEST_RUN).map(plain).collect();
+    let own = if wanted.own { "-own" } else { "" };
+    let wishes = blake3::hash(format!("{run} {wanted:?}").as_bytes()).to_hex();
+    format!("judging-{short}{own}-{}", &wishes[..DIGITS])
 }
 
 /// The players who judge, and who sits where.
@@ -123,7 +197,29 @@ fn judges(wanted: &JudgingWanted) -> Result<(Map<String, Value>, Vec<String>), S
     if wanted.own {
         return Ok((players, seats));
     }
+    let all = (wanted.people.len() + wanted.models.len()) as u64;
+    let each = u64::from(wanted.judges.unwrap_or(1));
+    if all == 0 {
+        return Err("name at least one judge, a person or a model".to_owned());
+    }
+    if all > MOST_JUDGES {
+        return Err(format!(
+            "{all} judges are named; there can be {MOST_JUDGES}"
+        ));
+    }
+    if each == 0 || each > all {
+        let judges = crate::output::counted(all, "judge");
+        return Err(format!(
+            "{judges} named, so each record can have 1 to {all}, not {each}"
+        ));
+    }
     for person in &wanted.people {
+        if person.len() > LONGEST_NAME || !is_player_name(person) {
+            return Err(format!(
+                "\"{person}\" cannot be a person's name here: start with a letter, then letters, digits, \
+                 - and _"
+            ));
+        }
         if players
             .insert(person.clone(), inviting::player(person))
             .is_some()
@@ -132,22 +228,31 @@ fn judges(wanted: &JudgingWanted) -> Result<(Map<String, Value>, Vec<String>), S
         }
         seats.push(person.clone());
     }
-    for (number, model) in (1..).zip(&wanted.models) {
-        let name = format!("judge_{number}");
+    for model in &wanted.models {
+        if model.chars().count() > LONGEST_NAME
+            || model
+                .chars()
+                .any(|letter| letter.is_whitespace() || letter.is_control())
+        {
+            return Err(format!("\"{model}\" is no name of a model"));
+        }
+        if let Some(person) = inviting::door_of(model) {
+            return Err(format!(
+                "{model} is a person: name {person} among the people"
+            ));
+        }
+        let is_free = |name: &String| !players.contains_key(name);
+        let mut free = (1..)
+            .map(|number| format!("judge_{number}"))
+            .filter(is_free);
+        let name = free.next().unwrap_or_default();
         let judge = json!({
             "kind": "model", "model": model, "explain": true, "temperature": TEMPERATURE,
         });
-        if players.insert(name.clone(), judge).is_some() {
-            return Err(format!(
-                "{name} is what models are called here; call the person otherwise"
-            ));
-        }
+        players.insert(name.clone(), judge);
         seats.push(name);
     }
-    match seats.is_empty() {
-        true => Err("name at least one judge, a person or a model".to_owned()),
-        false => Ok((players, seats)),
-    }
+    Ok((players, seats))
 }
 
 /// The entry of the game, before records are put into it.
@@ -156,20 +261,17 @@ fn entry(wanted: &JudgingWanted, seats: &[String]) -> Result<Value, String> {
     if wanted.criteria.is_empty() {
         return Ok(entry);
     }
-    let is_wanted = |criterion: &Value, name: &String| {
+    let is_named = |criterion: &Value, name: &String| {
         criterion.get("name").and_then(Value::as_str) == Some(name)
     };
     let all = all_criteria();
-    let unknown = |name: &&String| !all.iter().any(|criterion| is_wanted(criterion, name));
+    let unknown = |name: &&String| !all.iter().any(|criterion| is_named(criterion, name));
     if let Some(unknown) = wanted.criteria.iter().find(unknown) {
         return Err(format!("there is no criterion {unknown}"));
     }
-    let chosen = all.iter().filter(|criterion| {
-        wanted
-            .criteria
-            .iter()
-            .any(|name| is_wanted(criterion, name))
-    });
+    let is_wanted =
+        |criterion: &&Value| wanted.criteria.iter().any(|name| is_named(criterion, name));
+    let chosen = all.iter().filter(is_wanted);
     entry["params"] = json!({ "criteria": chosen.collect::<Vec<_>>() });
     Ok(entry)
 }
@@ -179,24 +281,19 @@ fn all_criteria() -> Vec<Value> {
     let game = registry::find(JUDGING).ok();
     let built = game.and_then(|game| game.build(&Default::default()).ok());
     let criteria = built.and_then(|built| built.params.get("criteria").cloned());
-    criteria
-        .and_then(|criteria| criteria.as_array().cloned())
-        .unwrap_or_default()
+    let criteria = criteria.and_then(|criteria| criteria.as_array().cloned());
+    criteria.unwrap_or_default()
 }
 
-fn drawn(record: &StoredRecord, seat: Seat, entry: &Value) -> DrawnPlayer {
-    let params = entry.get("params");
-    let judged = params
-        .and_then(|params| params.get("judged"))
-        .and_then(Value::as_str);
+fn told(entry: &Value, session: String, seat: Seat) -> DrawnPlayer {
+    let judged = entry.pointer("/params/judged").and_then(Value::as_str);
     let seats = entry.get("seats").and_then(Value::as_array);
     let judges = seats.into_iter().flatten().filter_map(Value::as_str);
     DrawnPlayer {
-        session: record.session.to_string(),
+        session,
         seat,
         name: judged.unwrap_or_default().to_owned(),
-        has_persona: params.and_then(|params| params.get("has_persona"))
-            == Some(&Value::Bool(true)),
+        has_persona: entry.pointer("/params/has_persona") == Some(&Value::Bool(true)),
         judges: judges.map(str::to_owned).collect(),
     }
 }

@@ -1,63 +1,91 @@
-//! Which players are judged: as many with a persona as without, by lots that have nothing to do with
-//! what they did. A pure function of the sessions' ids and of who sat there.
+//! Which players are judged: as many with a persona as without, by draw keys that have nothing to do
+//! with what they did. A pure function of the sessions' ids and of who sat there.
 
-use agon_engine::{PlayerKind, Seat, SessionSpec};
+use agon_engine::{PlayerKind, PlayerSpec, Seat};
 use agon_report::story;
 
 use crate::inviting;
 
 /// A player of a session who may be judged.
 pub struct Candidate {
-    /// Sorts players in an order that has nothing to do with what they did.
-    lot: String,
+    /// The lowest are drawn, and judges take turns in this order.
+    key: String,
     /// The number of the session among those that were found.
     pub session: usize,
     /// Where it sat.
     pub seat: Seat,
-    /// Whether it was told who it is.
-    pub has_persona: bool,
-    /// The name under which its person was invited, if it was one.
-    pub person: Option<String>,
+    has_persona: bool,
+    /// Whether a person sat there.
+    is_person: bool,
 }
 
-/// Every model player of a session; where none plays, every player.
-pub fn candidates(session: usize, id: &str, spec: &SessionSpec) -> Vec<Candidate> {
-    let seats = &spec.seats;
-    let thinks = |seat: &Seat| seats[*seat].kind == PlayerKind::Model;
-    let thinking: Vec<Seat> = (0..seats.len()).filter(thinks).collect();
-    let all = if thinking.is_empty() {
+/// Every player of a session that was a model or a person; where all followed rules, every player.
+pub fn candidates(session: usize, id: &str, seats: &[PlayerSpec]) -> Vec<Candidate> {
+    let is_model = |seat: &Seat| seats[*seat].kind == PlayerKind::Model;
+    let models: Vec<Seat> = (0..seats.len()).filter(is_model).collect();
+    let all = if models.is_empty() {
         (0..seats.len()).collect()
     } else {
-        thinking
+        models
     };
     let candidates = all.into_iter().map(|seat| {
         // An id is a hash; turned by the seat it is another one.
         let turn = (seat * 5 + 1) % id.len();
         Candidate {
-            lot: format!("{}{}", &id[turn..], &id[..turn]),
+            key: format!("{}{}", &id[turn..], &id[..turn]),
             session,
             seat,
-            has_persona: story::persona(spec, seat).is_some(),
-            person: inviting::person_at(spec, seat).map(str::to_owned),
+            has_persona: story::persona(&seats[seat]).is_some(),
+            is_person: inviting::person(&seats[seat]).is_some(),
         }
     });
     candidates.collect()
 }
 
-/// At most `most` of the players, in the order of their sessions: half of them with a persona, as the
-/// paper draws 15 and 15 (Mao et al., arXiv 2311.03220, section 7), as far as there are as many of
-/// each kind.
-pub fn drawn(mut candidates: Vec<Candidate>, most: usize) -> Vec<Candidate> {
-    candidates.sort_by(|one, other| one.lot.cmp(&other.lot));
-    let (mut with, mut without): (Vec<Candidate>, Vec<Candidate>) =
-        candidates.into_iter().partition(|one| one.has_persona);
-    let half = most / 2;
-    let of_those_with = half.max(most.saturating_sub(without.len()));
-    with.truncate(of_those_with);
-    without.truncate(most - with.len());
-    with.extend(without);
-    with.sort_by_key(|one| (one.session, one.seat));
-    with
+/// Whom to draw.
+#[derive(Debug, Clone, Copy)]
+pub struct Draw {
+    /// How many, at most.
+    pub most: usize,
+    /// People alone, who judge themselves.
+    pub own: bool,
+    /// Players with a persona alone, since nothing else is rated.
+    pub personas: bool,
+}
+
+impl Draw {
+    /// The players that are drawn, in the order of their keys: half of them with a persona, as the paper
+    /// draws 15 and 15 (Mao et al., arXiv 2311.03220, section 7), as far as there are as many of each
+    /// kind.
+    ///
+    /// # Errors
+    /// There is nobody to draw; says why.
+    pub fn from(self, mut candidates: Vec<Candidate>) -> Result<Vec<Candidate>, String> {
+        if self.own {
+            candidates.retain(|one| one.is_person);
+            if candidates.is_empty() {
+                return Err(
+                    "no person played in these sessions, so nobody can judge their own".to_owned(),
+                );
+            }
+        }
+        if self.personas {
+            candidates.retain(|one| one.has_persona);
+            if candidates.is_empty() {
+                let text = "all criteria are about players with a persona, and nobody has one";
+                return Err(text.to_owned());
+            }
+        }
+        candidates.sort_by(|one, other| one.key.cmp(&other.key));
+        let (mut with, mut without): (Vec<Candidate>, Vec<Candidate>) =
+            candidates.into_iter().partition(|one| one.has_persona);
+        let of_those_with = (self.most / 2).max(self.most.saturating_sub(without.len()));
+        with.truncate(of_those_with);
+        without.truncate(self.most - with.len());
+        with.extend(without);
+        with.sort_by(|one, other| one.key.cmp(&other.key));
+        Ok(with)
+    }
 }
 
 #[cfg(test)]
@@ -69,13 +97,21 @@ mod tests {
     fn candidates(with: usize, without: usize) -> Vec<Candidate> {
         let kinds = std::iter::repeat_n(true, with).chain(std::iter::repeat_n(false, without));
         let one = |(session, has_persona): (usize, bool)| Candidate {
-            lot: format!("{:02}", session * 37 % 100),
+            key: format!("{:02}", session * 37 % 100),
             session,
             seat: 0,
             has_persona,
-            person: None,
+            is_person: false,
         };
         kinds.enumerate().map(one).collect()
+    }
+
+    fn draw(most: usize) -> Draw {
+        Draw {
+            most,
+            own: false,
+            personas: false,
+        }
     }
 
     #[test]
@@ -89,27 +125,38 @@ mod tests {
             ((40, 0), 1, (1, 0)),
         ];
         for ((with, without), most, expected) in cases {
-            let drawn = drawn(candidates(with, without), most);
+            let drawn = draw(most).from(candidates(with, without)).unwrap();
             let found = drawn.iter().filter(|one| one.has_persona).count();
             assert_eq!(
                 (found, drawn.len() - found),
                 expected,
                 "{with} and {without}"
             );
-            assert!(drawn.is_sorted_by_key(|one| one.session));
-            // Of each kind those of the lowest lots.
+            assert!(drawn.is_sorted_by_key(|one| &one.key));
+            // Of each kind those of the lowest keys.
             for kind in [true, false] {
-                let taken: BTreeSet<&str> = lots(&drawn, kind);
                 let all = candidates(with, without);
+                let taken = keys(&drawn, kind);
                 let lowest: BTreeSet<&str> =
-                    lots(&all, kind).into_iter().take(taken.len()).collect();
+                    keys(&all, kind).into_iter().take(taken.len()).collect();
                 assert_eq!(taken, lowest);
             }
         }
     }
 
-    fn lots(all: &[Candidate], kind: bool) -> BTreeSet<&str> {
+    fn keys(all: &[Candidate], kind: bool) -> BTreeSet<&str> {
         let those = all.iter().filter(|one| one.has_persona == kind);
-        those.map(|one| one.lot.as_str()).collect()
+        those.map(|one| one.key.as_str()).collect()
+    }
+
+    #[test]
+    fn nobody_is_drawn_of_whom_nothing_is_rated() {
+        let personas = Draw {
+            personas: true,
+            ..draw(30)
+        };
+        let drawn = personas.from(candidates(3, 40)).unwrap();
+        assert_eq!(drawn.len(), 3);
+        assert!(personas.from(candidates(0, 4)).is_err());
     }
 }

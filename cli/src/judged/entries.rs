@@ -1,6 +1,8 @@
 //! The entry of an experiment in which one player of one record is judged: what judges are told of it,
 //! and the label under which its marks are listed.
 
+use std::collections::BTreeSet;
+
 use agon_agents::narrator::{Narrator, Telling};
 use agon_agents::settings::DEFAULT_PROMPT;
 use agon_agents::{PlayerSettings, PromptLibrary};
@@ -8,19 +10,81 @@ use agon_engine::record::StoredRecord;
 use agon_engine::session::info_of;
 use agon_engine::spec::Settings;
 use agon_engine::{PlayerKind, PlayerSpec, Seat, View};
-use agon_report::story;
+use agon_report::{SessionAnswers, story};
 use serde_json::{Map, Value, json};
+
+use crate::inviting;
 
 /// Digits of a session's id in labels.
 const DIGITS: usize = 8;
 
+/// Longest record that the game takes, in letters.
+const LONGEST_RECORD: usize = 400_000;
+
+/// An entry, and what it takes to find its judges.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// As it stands in the experiment.
+    pub value: Value,
+    /// The people who played in the session.
+    pub people: BTreeSet<String>,
+    /// The person who is judged, if it is one.
+    pub person: Option<String>,
+    /// The number of its session among those that were found, and the seat.
+    pub place: (usize, Seat),
+}
+
+/// Why a player that was drawn is not judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LeftOut {
+    /// Its record is longer than judges are given.
+    TooLong,
+    /// Most of what it did was done by a stand-in, or by the rules for whoever does not answer.
+    NotItsOwn,
+    /// Everybody who judges played in that session.
+    NoJudge,
+}
+
+impl LeftOut {
+    /// For a message after how many players it is.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::TooLong => "the record is longer than judges can be given",
+            Self::NotItsOwn => "more than half of the answers were a stand-in's, or missing",
+            Self::NoJudge => "everybody who judges played in that session",
+        }
+    }
+}
+
 /// The entry for one player of a record, like that of the experiment's file.
-pub fn entry_for(like: &Value, record: &StoredRecord, seat: Seat) -> Value {
+///
+/// # Errors
+/// The player is not judged; says why.
+pub fn entry_for(
+    like: &Value,
+    record: &StoredRecord,
+    place: (usize, Seat),
+) -> Result<Entry, LeftOut> {
+    let (_, seat) = place;
+    let seats = &record.spec.seats;
+    let people = seats.iter().filter_map(inviting::person).map(str::to_owned);
+    let person = seats
+        .get(seat)
+        .and_then(inviting::person)
+        .map(str::to_owned);
+    // What a model left unanswered is its own doing.
+    if person.is_some() && !SessionAnswers::of(record).of_seat(seat).suffice() {
+        return Err(LeftOut::NotItsOwn);
+    }
     let name = story::name_in_game(record, seat);
+    let told = told(record, seat, &name);
+    if told.chars().count() > LONGEST_RECORD {
+        return Err(LeftOut::TooLong);
+    }
     let own = json!({
-        "record": told(record, seat, &name),
+        "record": told,
         "judged": name,
-        "has_persona": story::persona(&record.spec, seat).is_some(),
+        "has_persona": seats.get(seat).and_then(story::persona).is_some(),
     });
     let id = record.session.to_string();
     let label = format!("{}-{seat}-{}", plain(&name), &id[..DIGITS]);
@@ -36,7 +100,12 @@ pub fn entry_for(like: &Value, record: &StoredRecord, seat: Seat) -> Value {
         None => label,
     };
     entry.insert("label".to_owned(), label.into());
-    Value::Object(entry)
+    Ok(Entry {
+        value: Value::Object(entry),
+        people: people.collect(),
+        person,
+        place,
+    })
 }
 
 /// What judges are told of a player: the rules as players are told them, and what it saw,

@@ -3,36 +3,35 @@
 
 use serde_json::{Map, Value};
 
+use agon_engine::Seat;
 use agon_report::viewing::Stated;
 use agon_web::{Calls, Decision, DecisionMessage};
 
-use crate::sent::{Choice, Prompts};
+use crate::sent::Prompts;
 
 /// Nano-dollars in a dollar.
 const NANO: f64 = 1e9;
 
-/// Every call, with how many of its messages stood in the call of its seat before.
-pub fn of(prompts: &Prompts<'_>) -> Calls {
-    let Value::Array(all) = prompts.json(Choice::default()) else {
-        return Vec::new();
-    };
-    let mut calls: Calls = Vec::with_capacity(all.len());
-    for (at, call) in all.iter().enumerate() {
-        let before = at.checked_sub(1).map(|before| &all[before]);
-        let before = before.filter(|before| before["seat"] == call["seat"]);
-        calls.push(shown(call, before));
+/// The calls of a record, each put together when it is asked for.
+pub struct Remembered(pub Prompts);
+
+impl Calls for Remembered {
+    fn count(&self) -> usize {
+        self.0.count()
     }
-    calls
+
+    fn find(&self, seat: Seat, index: u32) -> Option<usize> {
+        self.0.find(seat, index)
+    }
+
+    fn at(&self, place: usize) -> Decision {
+        shown(&self.0.one(place), self.0.known(place))
+    }
 }
 
-fn shown(call: &Value, before: Option<&Value>) -> Decision {
+/// A call, of which so many messages stood in the call of its seat before.
+fn shown(call: &Value, known: usize) -> Decision {
     let messages = call["messages"].as_array();
-    let known = before.and_then(|before| before["messages"].as_array());
-    let pairs = messages
-        .into_iter()
-        .flatten()
-        .zip(known.into_iter().flatten());
-    let known = pairs.take_while(|(one, other)| one == other).count();
     let messages = messages.map(|messages| {
         let shown = messages.iter().map(|message| DecisionMessage {
             role: text(&message["role"]),

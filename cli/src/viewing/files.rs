@@ -15,7 +15,7 @@ use agon_worker::remaking::remake;
 use futures_util::future::BoxFuture;
 use parking_lot::RwLock;
 
-use super::calls;
+use super::calls::Remembered;
 use crate::failure::Failure;
 use crate::lines::{Line, LineError};
 use crate::run_folder::records;
@@ -90,25 +90,26 @@ impl Source for Files {
         })
     }
 
-    fn calls(
-        &self,
-        place: Place,
-        record: Arc<StoredRecord>,
-    ) -> BoxFuture<'static, Result<Calls, String>> {
+    fn calls(&self, place: Place) -> BoxFuture<'static, Result<Arc<dyn Calls>, String>> {
         let file = self.file(place);
         Box::pin(async move {
             let file = file?;
             let library = templates::played_with(None, &file).map_err(|error| error.to_string())?;
             let (again, offset) = (file.clone(), place.offset);
-            let line = tokio::task::spawn_blocking(move || lines::at(&again, offset)).await;
-            let line = line.map_err(|error| error.to_string())?;
-            let line = line.map_err(|error| error.to_string())?;
-            let most = Extent::of_json(line.text.as_bytes());
+            let read = tokio::task::spawn_blocking(move || {
+                let line = lines::at(&again, offset).map_err(|error| error.to_string())?;
+                let most = Extent::of_json(line.text.as_bytes());
+                let record = StoredRecord::from_line(&line.text);
+                let record = record.map_err(|error| with_causes(&error))?;
+                Ok::<_, String>((Arc::new(record), most))
+            });
+            let (record, most) = read.await.map_err(|error| error.to_string())??;
             let (tasks, library) = (Tasks::new(), Arc::new(library));
-            let remade = remake(&tasks, StoredRecord::clone(&record), &most, library).await;
+            let remade = remake(&tasks, Arc::clone(&record), &most, library).await;
             let made = tokio::task::spawn_blocking(move || {
                 let telemetry = telemetry(&file, &record);
-                calls::of(&Prompts::new(&record, &remade, telemetry.as_ref()))
+                let prompts = Prompts::new(record, remade, telemetry.as_ref());
+                Arc::new(Remembered(prompts)) as Arc<dyn Calls>
             });
             made.await.map_err(|error| error.to_string())
         })

@@ -14,6 +14,7 @@ use agon_proto::v1::{
     GetGatewayStatusRequest, ListExperimentsRequest, PauseExperimentRequest,
     ResumeExperimentRequest, RetrySessionsRequest, WatchExperimentRequest,
 };
+use agon_service_kit::compute;
 use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use agon_web::Library;
 use agon_web::sweeps::{Action, States, Sweep, Sweeps};
@@ -28,7 +29,7 @@ use tracing::{debug, warn};
 
 use super::files::Files;
 use super::followed::{Followed, budget, is_settled, sweep_of};
-use super::spool::Spool;
+use super::spool::{Spool, Unpacked};
 use crate::failure::Failure;
 use crate::pausing::spent;
 use crate::results::{experiment_client, reason};
@@ -50,6 +51,9 @@ const WINDOW: Duration = Duration::from_secs(30);
 
 /// Records that are taken in before the next look.
 const MOST_RECORDS_AT_ONCE: usize = 2_000;
+
+/// A packed record of so many bytes is not read on the threads that serve.
+const LARGE: usize = 1024 * 1024;
 
 type Client = ExperimentServiceClient<Transport>;
 
@@ -381,7 +385,14 @@ impl Follower {
             let Some(result) = results.message().await? else {
                 break;
             };
-            if let Err(error) = spool.add(&result) {
+            let unpacked = match result.record.len() {
+                0..LARGE => Unpacked::of(&result),
+                _ => {
+                    let unpacking = compute::SHORT.run(move || Unpacked::of(&result)).await;
+                    unpacking.map_err(|panicked| Status::internal(panicked.to_string()))?
+                }
+            };
+            if let Err(error) = spool.add(unpacked) {
                 let error = with_causes(&error);
                 warn!(%error, "records cannot be kept for pages");
                 break;

@@ -75,40 +75,59 @@ impl Spool {
     ///
     /// # Errors
     /// The files cannot be written.
-    pub fn add(&mut self, result: &FetchRecordsResponse) -> io::Result<()> {
+    pub fn add(&mut self, result: Unpacked) -> io::Result<()> {
         // One that cannot be read is not asked for again either.
         let byte = result.position as usize / 8;
         if self.have.len() <= byte {
             self.have.resize(byte + 1, 0);
         }
         self.have[byte] |= 1 << (result.position % 8);
-        let record = match result.fault.is_empty() {
-            true => unpack(&result.record).ok_or_else(|| "it is not packed text".to_owned()),
-            false => Err(result.fault.clone()),
-        };
-        let read = record.and_then(|record| {
-            let session = Session::from_line(record.as_bytes());
-            Ok((session.map_err(|error| error.to_string())?, record))
-        });
-        let (session, record) = match read {
+        let (session, mut record) = match result.read {
             Ok(read) => read,
-            Err(fault) => {
-                let note = format!("session {} cannot be read: {fault}", result.session_id);
+            Err(note) => {
                 self.library.index.write().note(self.run, note);
                 return Ok(());
             }
         };
-        let telemetry = unpack(&result.telemetry).unwrap_or_default();
-        let line = format!("{}\n", record.trim_end());
-        self.records.write_all(line.as_bytes())?;
+        record.push('\n');
+        self.records.write_all(record.as_bytes())?;
         self.telemetry
-            .write_all(format!("{}\n", telemetry.trim_end()).as_bytes())?;
+            .write_all(format!("{}\n", result.telemetry.trim_end()).as_bytes())?;
         let place = Place {
             file: self.file,
             offset: self.end,
         };
-        self.end += line.len() as u64;
+        self.end += record.len() as u64;
         self.library.index.write().add(self.run, &session, place);
         Ok(())
+    }
+}
+
+/// A result that was unpacked and read, which takes processor time.
+pub struct Unpacked {
+    position: u32,
+    /// What is listed of it, and its line; or why it cannot be read.
+    read: Result<(Session, String), String>,
+    telemetry: String,
+}
+
+impl Unpacked {
+    /// Reads a result.
+    pub fn of(result: &FetchRecordsResponse) -> Self {
+        let record = match result.fault.is_empty() {
+            true => unpack(&result.record).ok_or_else(|| "it is not packed text".to_owned()),
+            false => Err(result.fault.clone()),
+        };
+        let read = record.and_then(|mut record| {
+            record.truncate(record.trim_end().len());
+            let session = Session::from_line(record.as_bytes());
+            Ok((session.map_err(|error| error.to_string())?, record))
+        });
+        let unreadable = |fault| format!("session {} cannot be read: {fault}", result.session_id);
+        Self {
+            position: result.position,
+            read: read.map_err(unreadable),
+            telemetry: unpack(&result.telemetry).unwrap_or_default(),
+        }
     }
 }

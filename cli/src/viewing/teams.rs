@@ -332,7 +332,8 @@ impl Teams {
         let stopping = begun.clone();
         let states = follow(&self.tasks, stopping, source, Arc::clone(&library), files);
         let states = states.map_err(|failure| Refusal::Unreadable(failure.to_string()))?;
-        let shelf = Arc::new(Shelf::new(library, begun).with_judging(Arc::new(Drafts)));
+        let shelf =
+            Arc::new(Shelf::new(library, begun).with_judging(Arc::new(Drafts::OF_A_CLUSTER)));
         followed.insert(sight, (Arc::downgrade(&shelf), states.clone()));
         Ok((shelf, states))
     }

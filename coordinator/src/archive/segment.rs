@@ -260,6 +260,13 @@ impl Segment {
         self.entries.is_empty()
     }
 
+    /// Bytes of all entries, packed.
+    pub fn bytes(&self) -> usize {
+        let entries = self.entries.iter();
+        let each = entries.map(|entry| entry.record.len() + entry.telemetry.len());
+        each.sum()
+    }
+
     /// An entry, from 0.
     pub fn entry(&self, number: u32) -> Option<&Entry> {
         self.entries.get(usize::try_from(number).ok()?)

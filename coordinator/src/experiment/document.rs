@@ -23,7 +23,7 @@ mod added;
 mod names;
 mod reader;
 
-pub use names::{is_experiment_name, is_kept_name};
+pub use names::{is_experiment_name, is_kept_name, is_player_name};
 
 /// The tables that are known to show beside one's own results.
 pub const COMPARISONS: [&str; 29] = [

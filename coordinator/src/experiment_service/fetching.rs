@@ -20,6 +20,12 @@ const PAGE: usize = 256;
 /// Segments that are kept while others are read.
 const RECENT: usize = 4;
 
+/// What these may have together; the last one may have more.
+const RECENT_BYTES: usize = 32 * 1024 * 1024;
+
+/// A result of so many bytes waits until those before it have been taken: no two of them wait.
+const LARGE: usize = 1024 * 1024;
+
 type Outbox = mpsc::Sender<Result<FetchRecordsResponse, Status>>;
 
 /// Sends everything behind a position that the caller does not have.
@@ -71,6 +77,13 @@ pub(super) async fn fetch(
                 grid: page.grid,
                 ..told(position, read, id)
             };
+            if told.record.len() + told.telemetry.len() >= LARGE {
+                // All places are free once nothing waits.
+                let alone = outbox.reserve_many(outbox.max_capacity()).await;
+                if alone.is_err() {
+                    return;
+                }
+            }
             if outbox.send(Ok(told)).await.is_err() {
                 return;
             }
@@ -111,6 +124,12 @@ impl Reader {
             let read = read.map_err(|error| with_causes(&error))?;
             self.recent.truncate(RECENT - 1);
             self.recent.push_front((segment, read));
+            let bytes = |recent: &VecDeque<(u32, Segment)>| -> usize {
+                recent.iter().map(|(_, segment)| segment.bytes()).sum()
+            };
+            while self.recent.len() > 1 && bytes(&self.recent) > RECENT_BYTES {
+                self.recent.pop_back();
+            }
         }
         let (_, found) = &self.recent[known.unwrap_or_default()];
         let stored = found

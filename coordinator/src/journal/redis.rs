@@ -29,6 +29,9 @@ use scripts::{BATCHES, BLOB, BLOBS, SNAPSHOT, STATE, Scripts, UPLOADED};
 /// An upload of a snapshot that nobody came back for is forgotten after this.
 const UPLOAD_KEPT: Duration = Duration::from_secs(600);
 
+/// A batch of so many bytes may take longer than an answer usually does.
+const LARGE: usize = 1024 * 1024;
+
 /// Who opens a journal that may be there later is not held up longer by a Redis that hangs.
 const FIRST_LOOK_WITHIN: Duration = Duration::from_secs(2);
 
@@ -196,7 +199,12 @@ impl Journal for RedisJournal {
         let mut call = self.scripts.append.key(STATE);
         call.key(BATCHES);
         call.arg(epoch.0).arg(place.0).arg(&*batch);
-        let answer: String = self.run("append to the journal", &call).await?;
+        let mut link = match batch.len() {
+            0..LARGE => self.link.clone(),
+            large => self.link.for_bytes(large),
+        };
+        let answer = call.invoke_async(&mut link).await;
+        let answer: String = answer.map_err(redis("append to the journal"))?;
         match (answer.as_str(), answer.parse()) {
             ("appended", _) => Ok(()),
             ("deposed", _) => Err(JournalError::Deposed),

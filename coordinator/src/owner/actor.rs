@@ -132,6 +132,10 @@ impl OwnerActor {
         self.state.set_now(self.since.elapsed());
         self.state.on_message(first);
         for _ in 1..MOST_AT_ONCE {
+            // A result may be as large as the longest record.
+            if self.state.pending_bytes() >= MOST_PENDING {
+                return;
+            }
             match self.mailbox.try_recv() {
                 Ok(message) => self.state.on_message(message),
                 Err(_) => return,

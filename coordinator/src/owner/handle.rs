@@ -119,11 +119,17 @@ impl OwnerHandle {
         .await
     }
 
-    /// Ends a pause.
-    pub async fn resume(&self, name: String, budget: Option<u64>) -> Answer<()> {
+    /// Ends a pause; `only_for` a reason, no other.
+    pub async fn resume(
+        &self,
+        name: String,
+        budget: Option<u64>,
+        only_for: Option<String>,
+    ) -> Answer<()> {
         self.ask(|reply| Message::Resume {
             name,
             budget,
+            only_for,
             reply,
         })
         .await

@@ -141,10 +141,11 @@ pub enum Message {
         positions: Option<Vec<u32>>,
         reply: Reply<u32>,
     },
-    /// The same.
+    /// The same; if it is paused for this reason alone, where one is named.
     Resume {
         name: String,
         budget: Option<u64>,
+        only_for: Option<String>,
         reply: Reply<()>,
     },
     /// The same; its records are removed from the archive by whoever asked.

@@ -128,6 +128,16 @@ impl Segments {
         due.map(|((experiment, _), _)| *experiment).collect()
     }
 
+    /// Experiments whose open segment is full. It is closed at once and not with the next tick: a few
+    /// large records more would make a segment that nobody can write.
+    pub fn full(&self) -> Vec<u32> {
+        let full = self
+            .unwritten
+            .iter()
+            .filter(|(_, segment)| !segment.closing && !segment.closed && segment.bytes >= FULL);
+        full.map(|((experiment, _), _)| *experiment).collect()
+    }
+
     /// Closed segments that nobody writes, with their entries; somebody does from now on.
     pub fn take_closed(&mut self, most: usize) -> Vec<(SegmentKey, Vec<Entry>)> {
         let mut found = Vec::new();

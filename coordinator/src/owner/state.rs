@@ -17,7 +17,9 @@ use crate::archive::Entry;
 use crate::journal::Place;
 use crate::metrics;
 use crate::queue::{Effect, Granted, LeaseId, Outcome, Queue, Refusal, Settled, StreamId, entry};
-use crate::specs::{KnownExperiment, Specs, ledger_session};
+use crate::specs::{Specs, ledger_session};
+
+mod commands;
 
 /// With more bytes of records that are neither in the archive nor thrown away, nothing is granted.
 const MOST_UNWRITTEN: usize = 512 * 1024 * 1024;
@@ -132,92 +134,6 @@ impl OwnerState {
         self.collect();
     }
 
-    fn on_command(&mut self, command: Message) {
-        let now = self.now;
-        match command {
-            Message::Submit {
-                submitted,
-                document,
-                accept_new,
-                pause,
-                reply,
-            } => {
-                let name = submitted.name.clone();
-                let key = self
-                    .queue
-                    .submit(submitted, accept_new, pause.as_deref(), now);
-                if let Ok(key) = key
-                    && let Some(submitted) = self.queue.submitted(key)
-                {
-                    let known = KnownExperiment::new(submitted.clone(), document);
-                    self.specs.put(known);
-                }
-                let answer = key.and_then(|_| self.queue.progress(&name));
-                self.answer(reply, answer);
-            }
-            Message::Cancel { name, reply } => {
-                let answer = self.queue.cancel(&name, now);
-                self.answer(reply, answer);
-            }
-            Message::Pause { name, why, reply } => {
-                let answer = self.queue.pause_by_hand(&name, &why);
-                self.answer(reply, answer);
-            }
-            Message::Retry {
-                name,
-                positions,
-                reply,
-            } => {
-                let answer = self.queue.retry(&name, positions.as_deref(), now);
-                self.answer(reply, answer);
-            }
-            Message::Resume {
-                name,
-                budget,
-                reply,
-            } => {
-                let answer = self.queue.resume(&name, budget, now);
-                self.answer(reply, answer);
-            }
-            Message::Delete { name, reply } => {
-                let answer = self.queue.delete(&name);
-                if let Ok(key) = answer {
-                    self.specs.remove(key);
-                }
-                self.answer(reply, answer);
-            }
-            Message::Progress {
-                name,
-                unless,
-                reply,
-            } => {
-                let version = self.queue.version(&name);
-                let answer = match version.filter(|version| unless != Some(*version)) {
-                    None if version.is_some() => Ok(None),
-                    version => self
-                        .queue
-                        .progress(&name)
-                        .map(|progress| Some((version.unwrap_or_default(), progress))),
-                };
-                self.answer(reply, answer);
-            }
-            Message::List { reply } => {
-                let answer = Ok(self.queue.list());
-                self.answer(reply, answer);
-            }
-            Message::Finished {
-                name,
-                after,
-                most,
-                reply,
-            } => {
-                let answer = self.finished(&name, after, most);
-                self.answer(reply, answer);
-            }
-            _ => {}
-        }
-    }
-
     fn on_hand_in(&mut self, stream: StreamId, outcomes: Vec<(LeaseId, Outcome)>) {
         let mut settled = Vec::with_capacity(outcomes.len());
         let mut stored = Vec::new();
@@ -244,6 +160,9 @@ impl OwnerState {
         }
         self.queue.grant(self.now);
         self.collect();
+        let full = self.segments.full().into_iter();
+        full.map(|experiment| self.queue.close_segment(experiment))
+            .for_each(drop);
         self.send(stream, ToStream::Settled(settled));
         if !stored.is_empty() {
             self.releases.push(Release::Stored(stored));

@@ -17,7 +17,7 @@ use super::messages::Refusal;
 impl Queue {
     /// Takes in an experiment; its number is set here. `accept_new` lets finished sessions of other
     /// versions be left behind. With `pause` it pauses by hand for this reason before anything of it is
-    /// granted, unless all of it is finished.
+    /// granted, unless all of it is finished or somebody has paused it: that reason stays.
     ///
     /// # Errors
     /// It is another team's, or other versions would leave finished sessions behind.
@@ -38,7 +38,9 @@ impl Queue {
         }
         let key = submitted.experiment;
         self.record(Change::Submitted(submitted));
-        if let Some(reason) = pause.filter(|_| !self.experiments[&key].is_finished()) {
+        let experiment = &self.experiments[&key];
+        let is_free = !experiment.is_finished() && !experiment.paused_by_hand;
+        if let Some(reason) = pause.filter(|_| is_free) {
             self.record_pause(key, reason);
         }
         self.grant(now);
@@ -107,17 +109,27 @@ impl Queue {
         Ok(count)
     }
 
-    /// Ends the pause of an experiment, with another budget if one is given.
+    /// Ends the pause of an experiment, with another budget if one is given; `only_for` a reason, a
+    /// pause by hand for that reason alone.
     ///
     /// # Errors
-    /// There is no such experiment.
+    /// There is no such experiment, or it is not paused for that reason.
     pub fn resume(
         &mut self,
         name: &str,
         budget: Option<u64>,
+        only_for: Option<&str>,
         now: Duration,
     ) -> Result<(), Refusal> {
         let key = self.key(name)?;
+        let experiment = &self.experiments[&key];
+        let is_meant = |reason| experiment.paused_by_hand && experiment.paused == reason;
+        if let Some(reason) = only_for.filter(|reason| !is_meant(*reason)) {
+            return Err(Refusal::NotPausedFor {
+                experiment: name.to_owned(),
+                reason: reason.to_owned(),
+            });
+        }
         self.record(Change::Resumed(ExperimentResumed {
             experiment: key,
             budget_nanodollars: budget,

@@ -140,4 +140,12 @@ pub enum Refusal {
     /// Nothing of it is left to play.
     #[error("experiment \"{0}\" has nothing left to play")]
     NothingToPause(String),
+    /// It goes on, or pauses for another reason.
+    #[error("experiment \"{experiment}\" is not paused for the reason \"{reason}\"")]
+    NotPausedFor {
+        /// The experiment.
+        experiment: String,
+        /// The reason for which it was to be resumed.
+        reason: String,
+    },
 }

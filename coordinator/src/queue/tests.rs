@@ -230,7 +230,7 @@ impl Bench {
     }
 
     fn resume(&mut self, name: &str, budget: Option<u64>) {
-        self.queue.resume(name, budget, self.now).unwrap();
+        self.queue.resume(name, budget, None, self.now).unwrap();
         self.carry_out();
     }
 

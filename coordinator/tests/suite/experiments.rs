@@ -229,6 +229,7 @@ async fn spent_budget_pauses_and_a_raised_one_goes_on_with_it() {
     let resume = |id: &str| ResumeExperimentRequest {
         experiment_id: id.to_owned(),
         budget_nanodollars: Some(60_000_000),
+        ..ResumeExperimentRequest::default()
     };
     commands.resume_experiment(resume(&id)).await.unwrap();
     let again = worker.granted().await;
@@ -259,11 +260,15 @@ async fn what_is_handed_in_paused_begins_when_it_is_resumed_and_the_answer_says_
     assert!(told.paused_by_hand);
     assert_eq!(told.paused, why[..200]);
     assert_eq!((told.queued, told.running), (6, 0));
-    let resume = ResumeExperimentRequest {
+    let resume = |only_for: &str| ResumeExperimentRequest {
         experiment_id: id.clone(),
-        budget_nanodollars: None,
+        only_if_paused_for: only_for.to_owned(),
+        ..ResumeExperimentRequest::default()
     };
-    commands.resume_experiment(resume).await.unwrap();
+    let refused = commands.resume_experiment(resume("lunch")).await;
+    assert_eq!(refused.unwrap_err().code(), Code::FailedPrecondition);
+    assert_eq!(progress(&mut commands, &id).await.paused, why[..200]);
+    commands.resume_experiment(resume(&why)).await.unwrap();
     // Everything that was granted before would have come first.
     assert_eq!(play_all(&mut worker, 6).await.len(), 6);
     let again = commands.submit_experiment(submit("why")).await.unwrap();

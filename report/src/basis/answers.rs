@@ -101,7 +101,7 @@ pub(crate) struct Sources<'a> {
 
 impl SessionAnswers {
     /// Of a record.
-    pub(crate) fn of(record: &StoredRecord) -> Self {
+    pub fn of(record: &StoredRecord) -> Self {
         let sources = Sources {
             spec: &record.spec,
             forfeits: &record.outcome.forfeits,

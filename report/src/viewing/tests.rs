@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use agon_engine::record::StoredRecord;
 use agon_engine::view::SeenEvent;
 use agon_engine::{SeatView, View, registry};
 use serde_json::{Value, json};
@@ -112,6 +113,87 @@ fn record_of_other_rules_is_shown_with_answers_after_events() {
     assert!(steps[..4].iter().all(|shown| shown.step.kind != "answers"));
     let head = viewing.head();
     assert!(head.notes[0].contains("other rules"), "{:?}", head.notes);
+}
+
+/// A line of a record in which each answer is one of a model; the second one of seat 0 came after two
+/// that were refused, and after each it thought.
+fn line_of_models() -> String {
+    let seats: &[(&str, &[f64])] = &[("a", &[30.0, 20.0]), ("b", &[60.0])];
+    let table = Table {
+        game: "guess_two_thirds",
+        params: json!({ "rounds": 3 }),
+        setting: json!({}),
+        seats,
+        repeat: 0,
+    };
+    let settings = vec![json!({ "strategy": "specified", "answers": [30] }); 2];
+    let mut record: Value = serde_json::from_str(&table.line(settings, Vec::new())).unwrap();
+    record["moves"][2]["fouls"] = json!([
+        { "kind": "unreadable", "reason": "there is no number" },
+        { "kind": "out_of_range", "reason": "at most 100" },
+    ]);
+    record["outcome"]["fouls"][0] = json!({ "unreadable": 1, "out_of_range": 1 });
+    let decision = |seat: usize, index: usize, purpose: &str, reply: &str| {
+        json!({
+            "seat": seat, "index": index, "purpose": purpose, "request": "00", "answered_by": "m",
+            "finish_reason": "stop", "reply": reply, "reasoning": "hm", "applied": { "top_p": 0.5 },
+        })
+    };
+    let said = [
+        ("act", "first"),
+        ("plan", "thinks"),
+        ("act", "I say \"nothing\"\n"),
+        ("act", "101"),
+        ("act", "30"),
+        ("act", "30"),
+    ];
+    let of_first = said.iter().enumerate();
+    let of_first = of_first.map(|(index, (purpose, reply))| decision(0, index, purpose, reply));
+    let of_second = (0..3).map(|index| decision(1, index, "act", "60"));
+    record["decisions"] = of_first.chain(of_second).collect();
+    record.to_string()
+}
+
+#[test]
+fn session_without_what_models_said_is_shown_as_with_it() {
+    let line = line_of_models();
+    let record = StoredRecord::from_line(&line).unwrap();
+    let whole = Viewing::new(Arc::new(record));
+    let (brief, bytes) = Viewing::read(&line).unwrap();
+    assert!(bytes > 0);
+    assert_eq!(told(&brief.head()), told(&whole.head()));
+    for viewer in [None, Some(0), Some(1)] {
+        let shown = told(&brief.from(0, 100, viewer));
+        assert_eq!(shown, told(&whole.from(0, 100, viewer)));
+        let refused = shown
+            .to_string()
+            .contains("\"said\":\"I say \\\"nothing\\\"\\n\"");
+        assert_eq!(refused, viewer != Some(1), "{shown}");
+        let found = brief.search("nothing", viewer, 10);
+        assert_eq!(found, whole.search("nothing", viewer, 10));
+    }
+    let kept = brief.record().decisions.iter().map(|one| &*one.reply);
+    let kept: Vec<&str> = kept.filter(|reply| !reply.is_empty()).collect();
+    assert_eq!(kept, ["I say \"nothing\"\n", "101"], "and nothing else");
+}
+
+#[test]
+fn line_that_is_no_record_is_refused_with_the_same_words_however_it_is_read() {
+    let line = line_of_models();
+    let newer = line.replace("\"agon_record\":1", "\"agon_record\":99");
+    let without = line.replace("\"purpose\"", "\"about\"");
+    let strange = line.replace("\"reply\":\"101\"", "\"reply\":101");
+    for broken in [
+        &line[1..],
+        &newer,
+        &without,
+        &strange,
+        &line.replace("\"seat\":1", "\"seat\":7"),
+    ] {
+        let whole = StoredRecord::from_line(broken).unwrap_err();
+        let brief = Viewing::read(broken).map(|_| ()).unwrap_err();
+        assert_eq!(brief.to_string(), whole.to_string());
+    }
 }
 
 #[test]

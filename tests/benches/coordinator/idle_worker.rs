@@ -12,7 +12,7 @@ use agon_proto::v1::{
     FinishedSession, HandIn, Heartbeat, Lease, RegisterWorker, SessionOutcome, SettledSession,
     Settlement, WorkSessionsRequest,
 };
-use agon_service_kit::server::{LARGEST_MESSAGE_BYTES, channel};
+use agon_service_kit::server::{LARGEST_RESULT_BYTES, channel};
 use bytes::Bytes;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::UnboundedReceiverStream;
@@ -37,8 +37,8 @@ pub async fn work(url: &str, name: &str, places: u32, stored: &AtomicU32) {
         held: Vec::new(),
     }));
     let mut client = SessionLeaseServiceClient::new(channel(url).expect("an address"))
-        .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
-        .max_encoding_message_size(LARGEST_MESSAGE_BYTES);
+        .max_decoding_message_size(LARGEST_RESULT_BYTES)
+        .max_encoding_message_size(LARGEST_RESULT_BYTES);
     let stream = client.work_sessions(UnboundedReceiverStream::new(requests));
     let mut answers = stream.await.expect("a coordinator in charge").into_inner();
     let telemetry = pack("{}");

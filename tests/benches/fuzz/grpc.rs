@@ -131,6 +131,7 @@ fn calls() -> Vec<(String, Vec<Vec<u8>>)> {
     let resumed = v1::ResumeExperimentRequest {
         experiment_id: "fuzzed".to_owned(),
         budget_nanodollars: Some(9),
+        only_if_paused_for: "why".to_owned(),
     };
     let described = v1::DescribeModelsRequest {
         models: vec!["m".to_owned()],

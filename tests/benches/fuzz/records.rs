@@ -310,7 +310,7 @@ fn tell(record: &StoredRecord) {
         let _ = story::tell(record, everything(Some(seat)));
         let _ = story::seat_as_json(record, seat);
         let _ = (
-            story::persona(&record.spec, seat),
+            record.spec.seats.get(seat).and_then(story::persona),
             story::name_in_game(record, seat),
         );
         let _ = story::for_judges(record, seat, Vec::new());

@@ -170,6 +170,7 @@ impl World {
             Message::Resume {
                 name: id.to_owned(),
                 budget: None,
+                only_for: None,
                 reply,
             },
         )

@@ -64,6 +64,7 @@ async fn draft(
 ) -> Answer<JudgingDraft> {
     entrance::check_origin(&headers)?;
     let (judging, library) = (access.shelf.judging()?, &access.shelf.library);
+    let _one_at_a_time = access.shelf.drafting.lock().await;
     judging::draft(judging, library, run, wanted)
         .await
         .map(Json)

@@ -44,8 +44,8 @@ impl Source for Records {
         Box::new(self.clone())
     }
 
-    fn calls(&self, _: Place, _: Arc<StoredRecord>) -> BoxFuture<'static, Result<Calls, String>> {
-        async { Ok(vec![call()]) }.boxed()
+    fn calls(&self, _: Place) -> BoxFuture<'static, Result<Arc<dyn Calls>, String>> {
+        async { Ok(Arc::new(vec![call()]) as Arc<dyn Calls>) }.boxed()
     }
 }
 

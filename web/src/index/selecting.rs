@@ -3,12 +3,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use agon_engine::PlayerSpec;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{Index, OfRun, Place, Row, RunKey, SessionPage, SessionRow};
 use crate::query::PageQuery;
 use crate::wanted::Wanted;
+
+/// A game and who sat at its seats.
+#[derive(Debug, Clone)]
+pub struct Played {
+    /// Its game.
+    pub game: String,
+    /// Who sat there, by seat.
+    pub seats: Vec<PlayerSpec>,
+}
 
 /// The entry of a setting that repeats the game's name.
 const GAME: &str = "game";

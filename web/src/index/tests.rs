@@ -131,6 +131,25 @@ fn pairs_met_the_same_luck_in_other_cells() {
 }
 
 #[test]
+fn sessions_of_one_cell_have_the_players_that_sat_there() {
+    let mut index = Index::default();
+    let run = index.add_run("changed", String::new());
+    let mut before: serde_json::Value = serde_json::from_str(&line(0.5, 0)).unwrap();
+    before["spec"]["seats"][0]["name"] = "somebody else".into();
+    for (offset, text) in [(0, before.to_string()), (1, line(0.5, 1))] {
+        let session = Session::from_line(text.as_bytes()).unwrap();
+        index.add(run, &session, place(offset));
+    }
+    assert_eq!(index.run("changed").unwrap().cells.len(), 1);
+    let played = index.played("changed").unwrap();
+    let first: Vec<&str> = played
+        .map(|(_, played)| played.seats[0].name.as_str())
+        .collect();
+    assert_eq!(first[0], "somebody else");
+    assert_ne!(first[1], "somebody else");
+}
+
+#[test]
 fn runs_of_one_experiment_have_addresses_of_their_own() {
     let mut index = Index::default();
     for name in [

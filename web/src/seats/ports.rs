@@ -1,6 +1,7 @@
 //! What pages on which people play need of others: what doors ask, and where invitations and answers
 //! to questionnaires are kept. Implemented by the command line.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use agon_engine::{Seat, SeatView};
@@ -88,6 +89,9 @@ pub trait Doors: Send + Sync + 'static {
 
     /// How many games of an experiment ask at a door, where that is known.
     fn games(&self, experiment: &str, door: &str) -> Option<u64>;
+
+    /// The doors at which an experiment asks, where it is known.
+    fn doors(&self, experiment: &str) -> Option<BTreeSet<String>>;
 }
 
 /// What is kept of people besides invitations.

@@ -2,7 +2,7 @@
 //! told. What they do is kept before it is answered. Called by `routes.rs`, and by the command line,
 //! which waits for people before a game begins and after it has ended.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -92,25 +92,17 @@ impl Seats {
         found.is_none_or(Sweep::waits_for_people)
     }
 
-    /// Returns experiments that pause for people who are all ready, once there are any.
-    pub async fn any_ready(&self) -> Vec<String> {
-        loop {
-            let ready = self.ready_to_begin();
-            if !ready.is_empty() {
-                return ready;
-            }
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
-    }
-
-    fn ready_to_begin(&self) -> Vec<String> {
-        let Some(states) = &self.states else {
+    /// Experiments that pause for people and to which somebody is invited.
+    pub fn waiting(&self) -> Vec<String> {
+        let (Some(states), Ok(book)) = (&self.states, self.keeper.read()) else {
             return Vec::new();
         };
         let states = Arc::clone(&states.borrow());
         let waiting = states.iter().filter(|sweep| sweep.waits_for_people());
-        let ready = waiting.filter(|sweep| self.are_ready(&sweep.experiment));
-        ready.map(|sweep| sweep.experiment.clone()).collect()
+        let names = waiting.map(|sweep| sweep.experiment.clone());
+        names
+            .filter(|name| !book.seats(name, now()).is_empty())
+            .collect()
     }
 
     /// Returns once everybody who came and did not leave has done everything that is asked after the
@@ -119,7 +111,7 @@ impl Seats {
         let began = Instant::now();
         while began.elapsed() < self.people.end_waits() {
             let Ok(book) = self.keeper.read() else { return };
-            let seats = book.seats(experiment, now());
+            let seats = self.asked(&book, experiment);
             let mut busy = seats.iter().filter(|seat| {
                 let claim = seat.claim.as_ref().filter(|claim| !claim.left);
                 let is_done = claim.is_none_or(|claim| claim.finished);
@@ -132,12 +124,31 @@ impl Seats {
         }
     }
 
-    /// Whether everybody who was invited is at their page and ready, or has played all their games.
-    pub(super) fn are_ready(&self, experiment: &str) -> bool {
+    /// The doors of an experiment to which somebody is invited.
+    pub fn invited(&self, experiment: &str) -> BTreeSet<String> {
+        let Ok(book) = self.keeper.read() else {
+            return BTreeSet::new();
+        };
+        let seats = book.seats(experiment, now()).into_iter();
+        seats.map(|seat| seat.door.clone()).collect()
+    }
+
+    /// The seats of an experiment at whose doors it asks. Somebody may have been invited to one that it
+    /// has no more.
+    fn asked<'a>(&self, book: &'a Book, experiment: &str) -> Vec<&'a Invitation> {
+        let doors = self.doors.doors(experiment);
+        let is_asked = |door: &String| doors.as_ref().is_none_or(|doors| doors.contains(door));
+        let seats = book.seats(experiment, now()).into_iter();
+        seats.filter(|seat| is_asked(&seat.door)).collect()
+    }
+
+    /// Whether everybody whom the experiment asks is at their page and ready, or has played all their
+    /// games.
+    pub fn are_ready(&self, experiment: &str) -> bool {
         let Ok(book) = self.keeper.read() else {
             return false;
         };
-        let seats = book.seats(experiment, now());
+        let seats = self.asked(&book, experiment);
         let alone = seats.len() == 1;
         !seats.is_empty()
             && seats.iter().all(|seat| {
@@ -245,7 +256,7 @@ impl Seats {
     pub(super) async fn state(&self, seat: &Invitation) -> Result<SeatState, Refusal> {
         let claim = seat.claim.as_ref().ok_or(Refusal::NotSeated)?;
         let book = self.book()?;
-        let seats = book.seats(&seat.experiment, now());
+        let seats = self.asked(&book, &seat.experiment);
         let course = self.course(claim, seats.len() <= 1);
         let standing = self.standing(&seat.experiment);
         let before = course.stage_before_play(standing);

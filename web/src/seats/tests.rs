@@ -2,7 +2,7 @@
 //! told its own view alone, and what people do is refused when it is not theirs to do. Asked as a
 //! browser asks, without a socket; doors and files are made up.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -47,8 +47,8 @@ impl Source for Nothing {
         Box::new(Self)
     }
 
-    fn calls(&self, _: Place, _: Arc<StoredRecord>) -> BoxFuture<'static, Result<Calls, String>> {
-        async { Ok(Vec::new()) }.boxed()
+    fn calls(&self, _: Place) -> BoxFuture<'static, Result<Arc<dyn Calls>, String>> {
+        async { Ok(Arc::new(Vec::new()) as Arc<dyn Calls>) }.boxed()
     }
 }
 
@@ -86,6 +86,8 @@ impl Keeper for Memory {
 pub(crate) struct Waiting {
     doors: Mutex<BTreeMap<String, watch::Sender<Asks>>>,
     answers: Mutex<Vec<(String, String, String, String)>>,
+    /// The doors of the experiment, once a test says which.
+    asked: Mutex<Option<BTreeSet<String>>>,
 }
 
 impl Waiting {
@@ -123,6 +125,10 @@ impl Doors for Waiting {
 
     fn games(&self, _: &str, _: &str) -> Option<u64> {
         Some(1)
+    }
+
+    fn doors(&self, _: &str) -> Option<BTreeSet<String>> {
+        self.asked.lock().clone()
     }
 }
 

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use agon_agents::{Mind, MindError};
-use agon_engine::extent::Bounds;
+use agon_engine::extent::{self, Bounds};
 use agon_engine::{Answer, Carried, OutsideReply, Seat, SessionSpec};
 use agon_referee::{Referee, RefereeError};
 use agon_service_kit::tasks::{Tasks, panic_message, with_causes};
@@ -65,6 +65,8 @@ struct SessionActor {
     journal: Arc<Journal>,
     reports: mpsc::Receiver<Reported>,
     referee: Option<Box<dyn Referee>>,
+    /// The most bytes that its record may have.
+    most_bytes: u64,
     given_up: CancellationToken,
 }
 
@@ -90,6 +92,7 @@ impl SessionActor {
             journal,
             reports,
             referee: plan.referee,
+            most_bytes: plan.most.bytes,
             given_up: plan.given_up,
         }
     }
@@ -135,7 +138,14 @@ impl SessionActor {
                 reported = self.reports.recv() => reported,
             };
             effects = match reported {
-                Some(Reported { seat, report }) => self.state.on_report(seat, report).into(),
+                Some(Reported { seat, report }) => {
+                    // What the replies alone have the record has, too: no further one is paid for.
+                    let text = self.journal.text_bytes();
+                    if let Err(much) = extent::check("bytes", text, self.most_bytes) {
+                        return self.stop(SessionEnd::TooLarge(much));
+                    }
+                    self.state.on_report(seat, report).into()
+                }
                 None => {
                     let reason = "every seat ended before the game".to_owned();
                     return SessionEnd::Crashed(reason);

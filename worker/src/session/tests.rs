@@ -493,6 +493,30 @@ async fn a_session_that_is_too_large_for_a_record_ends_without_one() {
     }
 }
 
+#[tokio::test]
+async fn no_further_reply_is_paid_for_once_those_that_came_fill_a_record() {
+    const LONG: usize = 5 * 1024 * 1024;
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    let played = play(spec(2, 0, 1000), CancellationToken::new(), move |_, _| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        let padding = " ".repeat(LONG);
+        async move { Ok(guess(5)? + &padding) }.boxed()
+    });
+    match played.await {
+        SessionEnd::TooLarge(much) => {
+            assert!(
+                much.to_string().contains("104857600 are the most"),
+                "{much}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    // Both are asked at once, and the last pair had room.
+    let most = RECORD.bytes as usize / LONG + 2;
+    assert!(asked.load(Ordering::Relaxed) <= most, "{asked:?}");
+}
+
 /// A short record that tells of a long session: it is played no further than it is long.
 #[tokio::test]
 async fn a_record_whose_moves_are_cut_off_is_refused_without_playing_on() {

@@ -11,7 +11,7 @@ use agon_engine::{Blueprint as _, Seat, SessionSpec};
 use agon_proto::packed::pack;
 use agon_proto::v1::{FailureKind, Lease};
 use agon_referee::{Games, Referee, RemoteReferee};
-use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
+use agon_service_kit::server::LARGEST_RESULT_BYTES;
 use agon_service_kit::tasks::Tasks;
 use agon_service_kit::telemetry;
 use tokio_util::sync::CancellationToken;
@@ -152,18 +152,16 @@ fn packed(record: &str, telemetry: &str) -> Outcome {
     if let Err(much) = Extent::of_json(record.as_bytes()).within(&RECORD) {
         return impossible(too_large(&much));
     }
-    let record = pack(record);
-    if record.len() > LARGEST_MESSAGE_BYTES - ENVELOPE_BYTES {
-        let size = record.len() / (1024 * 1024);
+    let (record, telemetry) = (pack(record), pack(telemetry));
+    let packed = record.len() + telemetry.len();
+    if packed > LARGEST_RESULT_BYTES - ENVELOPE_BYTES {
+        let size = packed / (1024 * 1024);
         return impossible(format!(
-            "the record has {size} MB when packed, more than a message may have: play fewer rounds \
-             or seats"
+            "record and telemetry have {size} MB when packed, more than a message may have: play \
+             fewer rounds or seats"
         ));
     }
-    Outcome::Finished {
-        record,
-        telemetry: pack(telemetry),
-    }
+    Outcome::Finished { record, telemetry }
 }
 
 /// Record and telemetry as lines, or how it failed.

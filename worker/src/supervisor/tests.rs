@@ -20,7 +20,7 @@ const LEASE: Duration = Duration::from_secs(10);
 const SECOND: Duration = Duration::from_secs(1);
 
 /// The largest message that a service takes in.
-const LARGEST_MESSAGE: usize = agon_service_kit::server::LARGEST_MESSAGE_BYTES;
+const LARGEST_MESSAGE: usize = agon_service_kit::server::LARGEST_RESULT_BYTES;
 
 fn lease(session: &str, token: u8) -> LeaseRef {
     LeaseRef {

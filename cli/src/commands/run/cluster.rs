@@ -14,6 +14,7 @@ use agon_web::sweeps::WAITING_FOR_PEOPLE;
 use agon_worker::Transport;
 use tonic::Status;
 
+use super::held_back::{self, is_paused_by_others};
 use super::pages::OpenedPages;
 use super::{End, Run, conclude, hand_in_as, lost, watch_to_end};
 use crate::connecting::transport_to;
@@ -85,6 +86,14 @@ async fn require_gateway(arguments: &Run, services: &Services, door: &str) -> Re
     }
 }
 
+/// An experiment that was submitted, and whose pages are served.
+struct Begun {
+    submitted: SubmitExperimentResponse,
+    seats: Option<Arc<Seats>>,
+    /// How it stood then, where people play in it.
+    standing: WatchExperimentResponse,
+}
+
 /// A run that a cluster plays.
 struct Followed<'a> {
     arguments: &'a Run,
@@ -100,7 +109,11 @@ impl Followed<'_> {
         opened: Option<OpenedPages<'_>>,
         mut interrupt: impl Future<Output = &'static str> + Unpin,
     ) -> Result<(), Failure> {
-        let (submitted, seats) = self.begin(keeping, opened).await?;
+        let Begun {
+            submitted,
+            seats,
+            standing,
+        } = self.begin(keeping, opened).await?;
         let name = &self.checked.document.name;
         let (experiments, gateway) = (&self.services.experiments, &self.services.gateway);
         let channels = || (experiments.clone(), gateway.clone());
@@ -133,10 +146,10 @@ impl Followed<'_> {
                 ended
             }
             End::Interrupted(state) => Err(Failure::Interrupted(match seats {
-                Some(_) => self.left_behind(&state).await,
+                Some(_) => self.left_behind(held_back::newest(standing, state)).await,
                 None => format!(
-                    "stopped watching: {} of {} sessions are done, and the cluster continues; the \
-                     same command watches again, `agon experiments cancel {name}` ends it",
+                    "{} of {} sessions are done, and the cluster continues; the same \
+                     command watches again, `agon experiments cancel {name}` ends it",
                     grouped(state.done),
                     grouped(state.sessions),
                 ),
@@ -149,7 +162,7 @@ impl Followed<'_> {
         &self,
         keeping: &mut Keeping,
         opened: Option<OpenedPages<'_>>,
-    ) -> Result<(SubmitExperimentResponse, Option<Arc<Seats>>), Failure> {
+    ) -> Result<Begun, Failure> {
         let people_play = opened.as_ref().is_some_and(|pages| pages.door().is_some());
         let terms = Terms {
             accept_new: self.arguments.new,
@@ -164,23 +177,31 @@ impl Followed<'_> {
         );
         if people_play && !submitted.paused && !is_finished {
             return Err(Failure::Surroundings(format!(
-                "the coordinator is of a version of agon that holds nothing back for people, and has \
-                 begun {name}: `agon experiments cancel {name}` ends it, `agon view --people` serves \
-                 its pages"
+                "this coordinator is too old to hold an experiment for people, and has begun {name}: \
+                 `agon experiments cancel {name}` ends it, `agon view --people` serves its pages"
             )));
         }
         let Some(opened) = opened else {
-            return Ok((submitted, None));
+            return Ok(Begun {
+                submitted,
+                seats: None,
+                standing: WatchExperimentResponse::default(),
+            });
         };
         let (experiments, gateway) = (&self.services.experiments, &self.services.gateway);
         let seats = opened.serve(self.tasks, experiments.clone(), gateway.clone())?;
+        let mut standing = WatchExperimentResponse::default();
         if let Some(seats) = seats.as_ref().filter(|_| submitted.paused) {
-            let waits = humantime::format_duration(seats.lobby_waits());
-            output::tell(&format!(
-                "no session begins until everybody who was invited is ready, or for {waits} at most"
-            ));
+            // It may be played already, or be paused by somebody else.
+            standing = lobby::standing(&mut client, name).await.unwrap_or_default();
+            let waits = seats.lobby_waits();
+            output::tell(&held_back::until_ready(name, &standing, waits));
         }
-        Ok((submitted, seats))
+        Ok(Begun {
+            submitted,
+            seats,
+            standing,
+        })
     }
 
     /// Lets it begin when people are ready; ends only if that is refused.
@@ -193,37 +214,20 @@ impl Followed<'_> {
         std::future::pending().await
     }
 
-    /// Lets nothing more begin, since the pages are gone at which people play; says how it goes on.
-    async fn left_behind(&self, state: &WatchExperimentResponse) -> String {
+    /// Lets nothing more begin, since the pages are gone on which people play; says how it goes on.
+    async fn left_behind(&self, known: WatchExperimentResponse) -> String {
         let mut client = experiment_client(self.services.experiments.clone());
         let name = &self.checked.document.name;
-        let is_paused_by_others = state.paused_by_hand && state.paused != WAITING_FOR_PEOPLE;
-        let paused = match is_paused_by_others {
-            true => Ok(()),
-            false => lobby::wait_for_people(&mut client, name).await,
-        };
-        let (done, all) = (grouped(state.done), grouped(state.sessions));
-        let how = format!(
-            "the same command lets people in again and goes on, `agon experiments resume {name}` goes \
-             on without their pages, `agon experiments cancel {name}` ends it"
-        );
-        let playing = match state.running {
-            0 => String::new(),
-            1 => ", and one is being played to its end".to_owned(),
-            many => format!(", and {} are being played to their end", grouped(many)),
-        };
-        match paused {
-            Err(refusal) => format!(
-                "{done} of {all} sessions are done{playing}; nobody can play in these pages any more, \
-                 and the rest could not be held back ({}); {how}",
-                reason(&refusal)
-            ),
-            Ok(()) if state.done + state.running == 0 => {
-                format!("the game has not begun, and experiment {name} waits for people; {how}")
+        let (state, paused) = match lobby::standing(&mut client, name).await {
+            // Somebody else's pause is left alone.
+            Ok(now) if is_paused_by_others(&now) => (now, Ok(())),
+            Ok(now) => {
+                let paused = lobby::wait_for_people(&mut client, name).await;
+                (now, paused)
             }
-            Ok(()) => format!(
-                "{done} of {all} sessions are done{playing}; the rest waits for people; {how}"
-            ),
-        }
+            Err(refusal) => (known, Err(refusal)),
+        };
+        let fault = paused.err().map(|refusal| reason(&refusal));
+        held_back::left_behind(name, &state, fault.as_deref())
     }
 }

@@ -91,7 +91,7 @@ impl<'a> OpenedPages<'a> {
                 } = invited;
                 inviting::invite_all(&folder, name, &doors, &people, &pages.origin())?;
                 let games = [(name.clone(), inviting::games(&self.checked.document)?)];
-                let doors = GatewayDoors::new(gateway, tasks.clone(), games.into());
+                let doors = Arc::new(GatewayDoors::new(gateway, tasks.clone(), games.into()));
                 let seating = Seating {
                     people,
                     folder,

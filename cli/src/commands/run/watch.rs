@@ -15,7 +15,7 @@ use agon_service_kit::status;
 use agon_worker::Transport;
 use tonic::Status;
 
-use crate::announcements::Announcements;
+use crate::announcements::{Announcements, CtrlC};
 use crate::estimates::agent_plan;
 use crate::experiment_arguments::CheckedExperiment;
 use crate::progress::{self, Progress};
@@ -47,13 +47,13 @@ impl Watch {
         submitted: SubmitExperimentResponse,
         progress: Progress,
         gateway: Option<Transport>,
-        in_cluster: bool,
+        ctrl_c: CtrlC,
     ) -> Self {
         Self {
             client,
             experiment_id: submitted.experiment_id,
             progress,
-            announcements: Announcements::new(in_cluster),
+            announcements: Announcements::new(ctrl_c),
             newest: WatchExperimentResponse {
                 sessions: submitted.sessions,
                 ..Default::default()

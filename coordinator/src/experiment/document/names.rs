@@ -35,7 +35,7 @@ pub fn is_kept_name(name: &str) -> bool {
 }
 
 /// Whether a player may be called so.
-pub(super) fn is_player_name(name: &str) -> bool {
+pub fn is_player_name(name: &str) -> bool {
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     name.len() <= LONGEST_NAME
         && name.starts_with(|c: char| c.is_ascii_alphabetic())

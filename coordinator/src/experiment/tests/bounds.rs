@@ -134,7 +134,7 @@ fn refused() -> Vec<(&'static str, String, &'static str)> {
                 "seats = [{ player = \"subject\", count = 1000 }]\nparams.rounds = 10000",
             ),
             "a session of 1000 seats with 10000 moves each would be too long, by estimate it has \
-             1082000000 bytes, and 33554432 are the most; play fewer rounds or seats",
+             1082000000 bytes, and 104857600 are the most; play fewer rounds or seats",
         ),
         (
             "rounds that a grid varies",

@@ -58,7 +58,7 @@ fn spent_budget_pauses_the_experiment_and_uses_up_no_try() {
         );
     }
     assert_eq!(
-        bench.queue.resume("none", None, bench.now),
+        bench.queue.resume("none", None, None, bench.now),
         Err(Refusal::Unknown("none".into()))
     );
 }
@@ -244,4 +244,40 @@ fn what_is_submitted_paused_pauses_unless_all_of_it_is_finished() {
     bench.submit_paused(with_budget(2, None), "why");
     assert_eq!(paused(&bench), "why");
     assert!(bench.granted("w").is_empty());
+}
+
+#[test]
+fn pause_for_another_reason_outlives_who_resumes_one_reason_alone_and_who_submits_paused() {
+    let mut bench = Bench::new();
+    bench.worker("w", 2);
+    bench.submit_paused(with_budget(3, None), "waiting for people");
+    bench.pause_by_hand("x", "lunch").unwrap();
+    let resume = |bench: &mut Bench, reason| {
+        let resumed = bench.queue.resume("x", None, Some(reason), bench.now);
+        bench.carry_out();
+        resumed
+    };
+    let refused = resume(&mut bench, "waiting for people").unwrap_err();
+    let told = "experiment \"x\" is not paused for the reason \"waiting for people\"";
+    assert_eq!(refused.to_string(), told);
+    bench.submit_paused(with_budget(3, None), "waiting for people");
+    assert_eq!(paused(&bench), "lunch");
+    assert!(bench.granted("w").is_empty());
+    resume(&mut bench, "lunch").unwrap();
+    assert_eq!(bench.granted("w").len(), 2);
+    assert!(resume(&mut bench, "lunch").is_err(), "it goes on already");
+}
+
+#[test]
+fn pause_of_a_budget_is_nobodys_and_a_submission_that_pauses_replaces_it() {
+    let mut bench = Bench::new();
+    bench.submit_as(with_budget(2, Some(5))).unwrap();
+    bench.worker("w", 1);
+    let granted = bench.one("w");
+    spend(&mut bench, "w", &granted, "lunch");
+    let now = bench.now;
+    let resumed = bench.queue.resume("x", None, Some("lunch"), now);
+    assert!(resumed.is_err(), "nobody paused it by hand");
+    bench.submit_paused(with_budget(2, Some(5)), "waiting for people");
+    assert_eq!(paused(&bench), "waiting for people");
 }

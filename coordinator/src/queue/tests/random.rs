@@ -148,7 +148,9 @@ impl Run {
                 let positions = at.as_ref().map(|at| &at[..]);
                 drop(bench.queue.retry(NAMES[name], positions, now));
             }
-            Command::Resume(name, budget) => drop(bench.queue.resume(NAMES[name], budget, now)),
+            Command::Resume(name, budget) => {
+                drop(bench.queue.resume(NAMES[name], budget, None, now));
+            }
             Command::Delete(name) => drop(bench.queue.delete(NAMES[name])),
             Command::Outdated(name) => {
                 if let Ok(key) = bench.queue.number(NAMES[name]) {
@@ -261,7 +263,7 @@ proptest! {
         // Whatever is open can be played to its end.
         for name in NAMES {
             // It may never have been submitted.
-            let _ = run.bench.queue.resume(name, None, run.bench.now);
+            let _ = run.bench.queue.resume(name, None, None, run.bench.now);
         }
         run.bench.carry_out();
         run.bench.worker("last", 3);

@@ -223,7 +223,10 @@ fn unknown_names_are_answered() {
     assert_eq!(bench.queue.progress("none"), Err(unknown.clone()));
     assert_eq!(bench.queue.cancel("none", now), Err(unknown.clone()));
     assert_eq!(bench.queue.retry("none", None, now), Err(unknown.clone()));
-    assert_eq!(bench.queue.resume("none", None, now), Err(unknown.clone()));
+    assert_eq!(
+        bench.queue.resume("none", None, None, now),
+        Err(unknown.clone())
+    );
     assert_eq!(bench.queue.delete("none"), Err(unknown.clone()));
     assert_eq!(bench.queue.finished("none", None, 9), Err(unknown.clone()));
     assert_eq!(bench.queue.number("none"), Err(unknown));

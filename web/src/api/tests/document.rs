@@ -16,6 +16,9 @@ use crate::seats::{Check, People, Question, QuestionKind};
 use crate::sweeps::{Action, State, States, Sweep, SweepFault};
 use crate::wanted::Wanted;
 
+/// What streams of events are.
+const EVENTS: &str = "text/event-stream";
+
 /// Methods that a route may take.
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
@@ -252,6 +255,29 @@ impl Told {
         Some(format!("{}: {fault}", fault.instance_path()))
     }
 
+    /// Asserts that an event is one of those that the document has for this stream, and that another name
+    /// or other data would be noticed.
+    fn check_event(&self, path: &str, event: &Value) {
+        let content = &self.document["paths"][path]["get"]["responses"]["200"]["content"];
+        let validator = self.validator(content[EVENTS]["schema"].clone());
+        let fault = validator.iter_errors(event).next();
+        let fault = fault.map(|fault| format!("{}: {fault}", fault.instance_path()));
+        assert_eq!(fault, None, "{path}: {event}");
+        for (part, other) in [("event", json!("another")), ("data", json!("text"))] {
+            let mut wrong = event.clone();
+            wrong[part] = other;
+            assert!(!validator.is_valid(&wrong), "{path}: {part}");
+        }
+        let mut wrong = event.clone();
+        let data = &mut wrong["data"];
+        let first = match data {
+            Value::Array(all) => &mut all[0],
+            data => data,
+        };
+        first["unheard_of"] = json!(1);
+        assert!(!validator.is_valid(&wrong), "{path}: data that is not told");
+    }
+
     /// Asserts that an answer is one of those that the document has for this operation.
     fn check(&self, path: &str, method: &str, status: StatusCode, kind: &str, body: &[u8]) {
         let place = format!("{method} {path}: {status}");
@@ -372,8 +398,10 @@ fn kind_of(response: &Response<Body>) -> String {
     kind.map_or(String::new(), |kind| kind.to_str().unwrap().to_owned())
 }
 
-/// The data of the first event of a stream that never ends.
-async fn first_event(response: Response<Body>) -> (String, Value) {
+/// The name and the data of the first event of a stream that never ends.
+async fn first_event(response: Response<Body>) -> Value {
+    assert_eq!(response.status(), StatusCode::OK);
+    assert_eq!(kind_of(&response), EVENTS);
     let mut text = String::new();
     let mut stream = response.into_body().into_data_stream();
     while !text.contains("\n\n") {
@@ -384,10 +412,8 @@ async fn first_event(response: Response<Body>) -> (String, Value) {
         let found = lines.find_map(|line| line.strip_prefix(name));
         found.unwrap().trim().to_owned()
     };
-    (
-        line("event:"),
-        serde_json::from_str(&line("data:")).unwrap(),
-    )
+    let data: Value = serde_json::from_str(&line("data:")).unwrap();
+    json!({ "event": line("event:"), "data": data })
 }
 
 /// What is asked of each documented path that shows something; none is answered but with 200.
@@ -492,15 +518,11 @@ async fn every_answer_is_as_the_document_says() {
             told.check(path, "get", status, &kind, &body);
         }
     }
-    let events = stand.get("/api/v1/sweeps/events", Some(&cookie)).await;
-    assert_eq!(kind_of(&events), "text/event-stream");
-    let (name, data) = first_event(events).await;
-    assert_eq!(name, "sweeps");
-    let sweeps = data.as_array().unwrap();
-    assert_eq!(sweeps.len(), 2);
-    for sweep in sweeps {
-        assert_eq!(told.fault("Sweep", sweep), None);
-    }
+    let events = "/api/v1/sweeps/events";
+    let event = first_event(stand.get(events, Some(&cookie)).await).await;
+    assert_eq!(event["event"], "sweeps");
+    assert_eq!(event["data"].as_array().unwrap().len(), 2);
+    told.check_event(events, &event);
 }
 
 #[tokio::test]
@@ -657,9 +679,9 @@ async fn every_answer_at_a_seat_is_as_the_document_says() {
     let request = request.header(COOKIE, ann.cookie.clone().unwrap());
     let request = request.body(Body::empty()).unwrap();
     let events = stand.router.clone().oneshot(request).await.unwrap();
-    assert_eq!(kind_of(&events), "text/event-stream");
-    let (name, data) = first_event(events).await;
-    assert_eq!((&*name, told.fault("ToldSeat", &data)), ("seat", None));
+    let event = first_event(events).await;
+    assert_eq!(event["event"], "seat");
+    told.check_event("/api/v1/seats/{id}/events", &event);
 }
 
 #[tokio::test]

@@ -1,17 +1,20 @@
 //! Drawing players to be judged: what reaches whoever draws, and what is answered. Nobody is judged
 //! here.
 
+use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
-use agon_engine::{Seat, SessionSpec};
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, COOKIE, HOST, ORIGIN};
 use http::{Request, StatusCode};
 use serde_json::{Value, json};
 
 use super::{Stand, json_of};
-use crate::judging::{DrawnPlayer, Judging, JudgingCriterion, JudgingDraft, JudgingWanted, Listed};
+use crate::Played;
+use crate::judging::{
+    DrawnPlayer, Judging, JudgingCriterion, JudgingDraft, JudgingDrafting, JudgingWanted, Listed,
+};
 
-/// Draws the first seats of the first sessions.
+/// Draws the last seats of the first sessions.
 pub(super) struct ByOrder;
 
 impl Judging for ByOrder {
@@ -24,34 +27,46 @@ impl Judging for ByOrder {
         }]
     }
 
-    fn draw(
-        &self,
-        sessions: Listed<'_>,
-        wanted: &JudgingWanted,
-    ) -> Result<Vec<(String, Seat)>, String> {
-        let first = |(id, spec): (&str, &SessionSpec)| (id.to_owned(), spec.seats.len() - 1);
-        Ok(sessions.take(wanted.judged as usize).map(first).collect())
-    }
-
-    fn draft(
-        &self,
-        run: &str,
-        players: &[(StoredRecord, Seat)],
-        wanted: &JudgingWanted,
-    ) -> Result<JudgingDraft, String> {
+    fn begin(&self, run: &str, wanted: &JudgingWanted) -> Result<Box<dyn JudgingDrafting>, String> {
         if wanted.people.is_empty() {
             return Err("nobody judges".to_owned());
         }
-        let drawn = players.iter().map(|(record, seat)| DrawnPlayer {
+        Ok(Box::new(Drafting {
+            run: run.to_owned(),
+            wanted: wanted.clone(),
+            drawn: Vec::new(),
+        }))
+    }
+}
+
+struct Drafting {
+    run: String,
+    wanted: JudgingWanted,
+    drawn: Vec<DrawnPlayer>,
+}
+
+impl JudgingDrafting for Drafting {
+    fn draw(&mut self, sessions: Listed<'_>) -> Result<Vec<(String, Seat)>, String> {
+        let last = |(id, played): (&str, &Played)| (id.to_owned(), played.seats.len() - 1);
+        let most = self.wanted.judged as usize;
+        Ok(sessions.take(most).map(last).collect())
+    }
+
+    fn add(&mut self, record: &StoredRecord, seat: Seat) {
+        self.drawn.push(DrawnPlayer {
             session: record.session.to_string(),
-            seat: *seat,
-            name: record.spec.seats[*seat].name.clone(),
+            seat,
+            name: record.spec.seats[seat].name.clone(),
             has_persona: false,
-            judges: wanted.people.clone(),
+            judges: self.wanted.people.clone(),
         });
+    }
+
+    fn finish(self: Box<Self>) -> Result<JudgingDraft, String> {
         Ok(JudgingDraft {
-            drawn: drawn.collect(),
-            file: format!("{run}.toml"),
+            drawn: self.drawn,
+            left_out: Vec::new(),
+            file: format!("{}.toml", self.run),
             text: "name = \"x\"".to_owned(),
             command: "agon run".to_owned(),
         })

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use utoipa::ToSchema;
 
 use super::SeatPath;
+use crate::events;
 use crate::refusal::Refusal;
 use crate::seats::ports::Asks;
 use crate::seats::presence::Following;
@@ -39,6 +40,7 @@ pub(super) async fn state(sitting: Known) -> Result<Json<Told>, Refusal> {
     let state = seats.state(&seat).await?;
     Ok(Json(Told::now(state)))
 }
+
 /// What is shown at a seat now.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ToldSeat)]
@@ -58,16 +60,25 @@ impl Told {
     }
 }
 
+/// An event of the stream that follows a seat.
+#[derive(Serialize, ToSchema)]
+#[serde(tag = "event", content = "data", rename_all = "snake_case")]
+pub(super) enum SeatEvent {
+    /// What is shown at the seat from now on.
+    Seat(Told),
+}
+
 /// Follows a seat.
 ///
-/// Server-sent events named `seat`: the data of each is a `ToldSeat`, as JSON. The first event comes at once,
-/// others whenever something has changed. The stream ends when the seat is no longer theirs.
+/// Server-sent events, whose data is JSON. The first event comes at once, others whenever something has
+/// changed. The stream ends when the seat is no longer theirs.
 #[utoipa::path(
     get,
     path = "/{id}/events",
     params(SeatPath),
     responses(
-        (status = 200, description = "The stream.", content_type = "text/event-stream", body = String),
+        (status = 200, description = "The stream; of each event the name, and what its data holds.",
+            content_type = "text/event-stream", body = SeatEvent),
         (status = 503, description = "Too many streams are open."),
     ),
 )]
@@ -117,9 +128,11 @@ impl Follower {
             let state = seats.state(seat).await.ok()?;
             if self.before.as_ref() != Some(&state) {
                 let told = Told::now(state);
-                let event = Event::default().event("seat").json_data(&told);
+                let told = SeatEvent::Seat(told);
+                let event = events::sent(&told);
+                let SeatEvent::Seat(told) = told;
                 self.before = Some(told.state);
-                return Some((Ok(event.unwrap_or_default()), self));
+                return Some((Ok(event), self));
             }
         }
     }

@@ -92,16 +92,14 @@ async fn experiment_that_pauses_for_people_has_them_in_the_lobby_until_all_are_r
     cluster.tell(paused(WAITING_FOR_PEOPLE, 2));
     assert_eq!(stand.stage(&ann).await, "lobby");
     assert!(!stand.goes_on(), "bob is not ready");
-    assert!(stand.seats.any_ready().now_or_never().is_none());
     stand.ready(&bob).await;
     assert!(stand.goes_on());
     assert!(stand.seats.is_waiting("x"), "nobody has resumed it yet");
-    let ready = stand.seats.any_ready().now_or_never();
-    assert_eq!(ready, Some(vec!["x".to_owned()]));
+    assert_eq!(stand.seats.waiting(), ["x"]);
+    assert_eq!(Vec::from_iter(stand.seats.invited("x")), ["ann", "bob"]);
     cluster.tell(running());
     assert_eq!(stand.stage(&bob).await, "play");
-    assert!(!stand.seats.is_waiting("x"));
-    assert!(stand.seats.any_ready().now_or_never().is_none());
+    assert!(!stand.seats.is_waiting("x") && stand.seats.waiting().is_empty());
 }
 
 #[tokio::test]
@@ -119,7 +117,7 @@ async fn pause_for_another_reason_is_nobodys_lobby() {
     assert!(stand.goes_on() && !stand.seats.is_waiting("x"));
     assert_eq!(stand.stage(&ann).await, "play");
     stand.ready(&bob).await;
-    assert!(stand.seats.any_ready().now_or_never().is_none());
+    assert!(stand.seats.waiting().is_empty());
 }
 
 #[tokio::test]
@@ -144,4 +142,30 @@ async fn who_has_done_everything_is_not_waited_for_while_no_game_is_left_for_the
     assert!(stand.goes_on());
     let _ = stand.post(&ann, "leave", json!({})).await;
     assert!(!stand.goes_on(), "ann has left");
+}
+
+#[tokio::test]
+async fn who_is_no_longer_in_the_experiment_is_neither_waited_for_nor_shown_in_its_lobby() {
+    let (stand, cluster, ann, bob) = two().await;
+    let carl = stand.seated("carl").await;
+    cluster.tell(paused(WAITING_FOR_PEOPLE, 2));
+    stand.ready(&bob).await;
+    assert!(!stand.goes_on(), "as far as is known carl plays, too");
+    let doors = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+    *stand.doors.asked.lock() = doors(&["ann", "bob"]);
+    assert!(stand.goes_on());
+    let state: Value = serde_json::from_str(&stand.state(&ann).await.1).unwrap();
+    assert_eq!(state["lobby"]["people"].as_array().unwrap().len(), 2);
+    assert_eq!(stand.stage(&carl).await, "lobby");
+    *stand.doors.asked.lock() = doors(&["ann", "bob", "carl"]);
+    assert!(!stand.goes_on(), "carl is back in it");
+}
+
+#[tokio::test]
+async fn experiment_to_which_nobody_is_invited_waits_without_these_pages() {
+    let cluster = Arc::new(Cluster(watch::Sender::default()));
+    let sweeps = Arc::clone(&cluster) as Arc<dyn Sweeps>;
+    let stand = Stand::of(People::default(), Some(&sweeps));
+    cluster.tell(paused(WAITING_FOR_PEOPLE, 2));
+    assert!(stand.seats.waiting().is_empty() && !stand.seats.are_ready("x"));
 }

@@ -38,6 +38,8 @@ export type Mark = Schemas["Mark"];
 // What is being played.
 /** An experiment that is being played, or was. */
 export type Sweep = Schemas["Sweep"];
+/** An event of the stream of experiments. */
+export type SweepsEvent = Schemas["SweepsEvent"];
 /** What people may do about an experiment. */
 export type SweepAction = operations["post_sweeps_experiment_action"]["parameters"]["path"]["action"];
 

@@ -423,8 +423,8 @@ export interface paths {
         };
         /**
          * Follows a seat.
-         * @description Server-sent events named `seat`: the data of each is a `ToldSeat`, as JSON. The first event comes at once,
-         *     others whenever something has changed. The stream ends when the seat is no longer theirs.
+         * @description Server-sent events, whose data is JSON. The first event comes at once, others whenever something has
+         *     changed. The stream ends when the seat is no longer theirs.
          */
         get: operations["get_seats_id_events"];
         put?: never;
@@ -657,8 +657,8 @@ export interface paths {
         };
         /**
          * Follows the experiments that are being played.
-         * @description Server-sent events named `sweeps`: the data of each is a JSON array of `Sweep`, all experiments as they
-         *     stand. The first event comes at once, others whenever something has changed, at most four a second.
+         * @description Server-sent events, whose data is JSON. The first event comes at once, others whenever something has
+         *     changed, at most four a second.
          */
         get: operations["get_sweeps_events"];
         put?: never;
@@ -1177,16 +1177,18 @@ export interface components {
         JudgingDraft: {
             /** @description The command that runs it. */
             command: string;
-            /** @description Who was drawn, in the order of their sessions. */
+            /** @description Who is judged, in the order of their sessions. */
             drawn: components["schemas"]["DrawnPlayer"][];
             /** @description The name of the experiment's file. */
             file: string;
+            /** @description Who is not, although they were drawn. */
+            left_out: components["schemas"]["LeftOutPlayers"][];
             /** @description The experiment (TOML), complete: nothing else is needed to run it. */
             text: string;
         };
         /** @description Whose play is to be judged, and by whom. */
         JudgingWanted: {
-            /** @description What is rated, by name; everything that can be without any. */
+            /** @description What is rated, by name; all criteria if empty. */
             criteria?: string[];
             /**
              * Format: int32
@@ -1200,10 +1202,20 @@ export interface components {
             judges: number | null;
             /** @description Models that judge. */
             models?: string[];
-            /** @description People judge their own games, and nobody else does. */
+            /** @description People judge their own play, and nobody else does. */
             own?: boolean;
             /** @description People who judge, by the names under which they are invited. */
             people?: string[];
+        };
+        /** @description Players who were drawn and are not judged. */
+        LeftOutPlayers: {
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            players: number;
+            /** @description Why. */
+            reason: string;
         };
         /** @description What a seat in play has before it. */
         Live: {
@@ -1603,6 +1615,13 @@ export interface components {
         };
         /** @description The number of a seat, from 0. */
         Seat: number;
+        /** @description An event of the stream that follows a seat. */
+        SeatEvent: {
+            /** @description What is shown at the seat from now on. */
+            data: components["schemas"]["ToldSeat"];
+            /** @enum {string} */
+            event: "seat";
+        };
         /**
          * @description What plays at a seat.
          * @enum {string}
@@ -1911,6 +1930,13 @@ export interface components {
              * @description How many sessions.
              */
             sessions: number;
+        };
+        /** @description An event of the stream that follows experiments. */
+        SweepsEvent: {
+            /** @description All experiments as they stand. */
+            data: components["schemas"]["Sweep"][];
+            /** @enum {string} */
+            event: "sweeps";
         };
         /** @description A table. Columns in which nothing would be shown are left out. */
         Table: {
@@ -3099,13 +3125,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The stream. */
+            /** @description The stream; of each event the name, and what its data holds. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["SeatEvent"];
                 };
             };
             400: components["responses"]["Misspelled"];
@@ -3618,13 +3644,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The stream. */
+            /** @description The stream; of each event the name, and what its data holds. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/event-stream": string;
+                    "text/event-stream": components["schemas"]["SweepsEvent"];
                 };
             };
             401: components["responses"]["NoCookie"];

@@ -2,10 +2,12 @@
 // one stream, and close it when they are hidden.
 
 import { actOn, listSweeps } from "./client";
-import type { Sweep, SweepAction } from "./api";
+import type { Sweep, SweepAction, SweepsEvent } from "./api";
 import { isSite } from "./place";
 
 const TRY_AGAIN_MS = 3_000;
+
+const EVENT: SweepsEvent["event"] = "sweeps";
 
 class Sweeps {
   /** Undefined until the server has answered; null where nothing is being played. */
@@ -49,8 +51,8 @@ class Sweeps {
     if (this.#source || !this.all) return;
     const source = new EventSource("/api/v1/sweeps/events");
     this.#source = source;
-    source.addEventListener("sweeps", (event: MessageEvent<string>) => {
-      this.all = JSON.parse(event.data) as Sweep[];
+    source.addEventListener(EVENT, (event: MessageEvent<string>) => {
+      this.all = JSON.parse(event.data) as SweepsEvent["data"];
       this.isStale = false;
     });
     // The browser connects again by itself, unless it was refused.

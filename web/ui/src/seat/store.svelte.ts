@@ -1,12 +1,14 @@
 // The seat of this page: the invitation that opens it, what the server tells of it, and what its person
 // does. The server keeps everything; a page that is loaded again goes on where it was.
 
-import type { Answer, SeatState } from "./types";
+import type { Answer, Checked, SeatEvent, SeatState } from "./types";
 
 const TRY_AGAIN_MS = 2_000;
 
 /** The server takes a page for closed that says nothing for a good minute. */
 const BEAT_MS = 10_000;
+
+const EVENT: SeatEvent["event"] = "seat";
 
 /** What stands before an invitation in the fragment of a link. */
 const START = "#invite=";
@@ -90,7 +92,9 @@ export class SeatStore {
     if (this.#isOver) return;
     const source = new EventSource(this.#path("/events"));
     this.#source = source;
-    source.addEventListener("seat", (event: MessageEvent<string>) => this.#take(JSON.parse(event.data) as SeatState));
+    source.addEventListener(EVENT, (event: MessageEvent<string>) =>
+      this.#take(JSON.parse(event.data) as SeatEvent["data"]),
+    );
     // The browser connects again by itself, unless it was refused.
     source.addEventListener("error", () => {
       if (this.#isOver) return;
@@ -133,10 +137,8 @@ export class SeatStore {
   questions = (answers: Record<string, Answer | null>) => this.#act("questions", { answers });
 
   /** What was answered wrongly. */
-  async check(answers: string[]): Promise<{ question: number; explanation: string }[]> {
-    const checked = (await this.#act("check", { answers })) as {
-      wrong: { question: number; explanation: string }[];
-    };
+  async check(answers: string[]): Promise<Checked["wrong"]> {
+    const checked = (await this.#act("check", { answers })) as Checked;
     return checked.wrong;
   }
 

@@ -6,6 +6,10 @@ type Schemas = components["schemas"];
 
 export type Stage = Schemas["Stage"];
 export type SeatState = Schemas["ToldSeat"];
+/** An event of the stream of a seat. */
+export type SeatEvent = Schemas["SeatEvent"];
+/** Which answers to the questions about the instructions are wrong. */
+export type Checked = Schemas["Checked"];
 export type Lobby = Schemas["LobbyState"];
 export type Live = Schemas["Live"];
 export type Game = Schemas["GameState"];

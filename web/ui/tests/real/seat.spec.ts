@@ -632,7 +632,7 @@ test("two people wait in the lobby of a cluster, the game begins when both are r
     // Both are there and one is not ready: nothing was leased, and nobody is asked.
     expect(await listed(stand, services, "both")).toMatch(/ 0 +1 +paused: waiting for people/);
     const shown = await stand.agon("experiments", "show", "both", ...services.slice(0, 2));
-    expect(shown).toContain("0 of 1 sessions done, 0 running, 1 queued, 1 workers");
+    expect(shown).toContain("0 of 1 sessions done, 0 running, 1 queued, 1 worker");
     for (const door of ["ann", "bob"]) expect(await asksAt(ann, doors, door)).toEqual([]);
     for (const page of pages) await expect(heading(page, "Waiting room")).toBeVisible();
     await bob.getByRole("button", { name: "I am ready" }).click();
@@ -680,7 +680,7 @@ test("in a cluster the same command returns to the same people, before the game 
     first.stop();
     const stopped = await first.ended;
     expect(stopped.code).toBe(130);
-    expect(stopped.said).toContain("the game has not begun, and experiment again waits for people; the same command lets people in");
+    expect(stopped.said).toContain("the game has not begun, and experiment again waits for people. The same command lets people in");
     expect(stopped.said).toContain("`agon experiments resume again`");
     expect(await listed(stand, services, "again")).toContain("paused: waiting for people");
     const back = [/(ann was invited before)/, /(bob was invited before)/];
