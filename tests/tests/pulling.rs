@@ -149,7 +149,10 @@ fn pull_that_waits_keeps_what_it_has_when_it_is_killed_or_stopped_and_follows_to
     stopped.signal("-INT");
     let (code, err) = stopped.end();
     assert_eq!(code, Some(130), "{err}");
-    assert!(err.contains("the same command continues from there"), "{err}");
+    assert!(
+        err.contains("the same command continues from there"),
+        "{err}"
+    );
     assert!(!fetched(&out, 1).exists());
     assert!(fs::metadata(fetched(&out, 2)).unwrap().len() >= size);
     let mut waiting = half.start_pull("pulled", &["--wait"]);
