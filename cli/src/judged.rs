@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use agon_coordinator::experiment::ExperimentFile;
-use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
+use agon_engine::{Seat, registry};
 use agon_outlets::InLine as _;
 use agon_service_kit::tasks::with_causes;
 use serde_json::Value;
@@ -29,9 +29,6 @@ use entries::{Entry, LeftOut};
 
 /// The game that judges play.
 const JUDGING: &str = "judging";
-
-/// The game seats no more judges.
-const MOST_JUDGES: u64 = 100;
 
 /// Before the labels of those who judge themselves; tables count their marks apart.
 const PERSONS: &str = "persons";
@@ -108,6 +105,7 @@ pub fn add(file: &mut ExperimentFile, arguments: &JudgingArguments) -> Result<()
             _ => "all of its sessions are judgements, which are not judged".to_owned(),
         }));
     }
+    let by = By::wanted(arguments.own, arguments.judges);
     let draw = Draw {
         most: arguments.judged as usize,
         own: arguments.own,
@@ -116,12 +114,8 @@ pub fn add(file: &mut ExperimentFile, arguments: &JudgingArguments) -> Result<()
     let mut drawn = Drawn::default();
     for one in draw.from(found.candidates).map_err(refused)? {
         let record = found.places[one.session].read().map_err(bad)?;
-        drawn.add(&like, &record, (one.session, one.seat));
+        drawn.add(&like, &record, (one.session, one.seat), by);
     }
-    let by = match arguments.own {
-        true => By::Themselves,
-        false => By::Judges(arguments.judges.map(|each| each as usize)),
-    };
     drawn.seat(file, by).map_err(refused)?;
     for (reason, count) in drawn.left_out() {
         let players = output::counted(count, "player");
@@ -130,6 +124,11 @@ pub fn add(file: &mut ExperimentFile, arguments: &JudgingArguments) -> Result<()
     let entries = drawn.entries.into_iter().map(|entry| entry.value);
     file.replace_games(entries.collect(), &flag);
     Ok(())
+}
+
+/// How many judges the game seats.
+fn most_judges() -> u64 {
+    registry::find(JUDGING).map_or(1, |game| game.info.seats.1 as u64)
 }
 
 /// Whether everything that is rated is about personas.
@@ -148,6 +147,15 @@ enum By {
     Judges(Option<usize>),
 }
 
+impl By {
+    fn wanted(own: bool, judges: Option<u32>) -> Self {
+        match own {
+            true => Self::Themselves,
+            false => Self::Judges(judges.map(|each| each as usize)),
+        }
+    }
+}
+
 /// Players that were drawn, in the order of the draw.
 #[derive(Default)]
 struct Drawn {
@@ -156,8 +164,9 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn add(&mut self, like: &Value, record: &StoredRecord, place: (usize, Seat)) {
-        match entries::entry_for(like, record, place) {
+    fn add(&mut self, like: &Value, record: &StoredRecord, place: (usize, Seat), by: By) {
+        let own = matches!(by, By::Themselves);
+        match entries::entry_for(like, record, place, own) {
             Ok(entry) => self.entries.push(entry),
             Err(reason) => self.left_out.push(reason),
         }

@@ -188,6 +188,48 @@ fn judges(record: &Value) -> Vec<&str> {
 }
 
 #[test]
+fn judges_are_told_how_many_they_are_and_no_name_that_the_judged_player_may_have() {
+    let sessions = played();
+    let all = ["--judged", "1"];
+    let alone = ["--judged", "1", "--judges", "1"];
+    for (name, flags, told) in [
+        (
+            "all",
+            &all[..],
+            "You are one of 3 judges who rate how a player did",
+        ),
+        (
+            "alone",
+            &alone,
+            "You are the judge who rates how a player did",
+        ),
+    ] {
+        let (records, ended) = sessions.judge(name, &sessions.played, flags);
+        let _ = ended.expect_code(0);
+        let session = records[0]["session"].as_str().unwrap();
+        let out = sessions.folder.path().join(name).join("out");
+        let out = out.display().to_string();
+        let shown = run(&[
+            "show",
+            session,
+            "--results",
+            &out,
+            "--prompts",
+            "--decision",
+            "0/0",
+        ]);
+        let shown = shown.expect_code(0).out;
+        assert!(shown.contains(told), "{shown}");
+        // A judge who is called as the player is would judge itself.
+        let (said, _) = shown.split_once("The record of the game follows").unwrap();
+        assert!(
+            !said.contains("You are Alex") && !said.contains("player_0"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn judges_take_turns_so_that_each_has_equally_many_records() {
     let sessions = played();
     let two = ["--judges", "2"];

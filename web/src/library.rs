@@ -225,7 +225,10 @@ impl<T: ?Sized> Kept<T> {
 
     /// One that is kept; it goes last now.
     fn get(&self, session: &str) -> Option<Arc<T>> {
-        let mut kept = self.all.lock();
+        Self::found(&mut self.all.lock(), session)
+    }
+
+    fn found(kept: &mut Vec<KeptOne<T>>, session: &str) -> Option<Arc<T>> {
         let at = kept.iter().position(|known| known.session == session)?;
         let found = kept.remove(at);
         let value = Arc::clone(&found.value);
@@ -235,14 +238,15 @@ impl<T: ?Sized> Kept<T> {
 
     /// The same, or a new one in place of that which nobody has looked at for the longest time.
     fn get_or_put(&self, session: &str, new: impl FnOnce() -> Arc<T>) -> Arc<T> {
-        if let Some(known) = self.get(session) {
+        // Held until it is there, so that two who ask at once get the same.
+        let mut kept = self.all.lock();
+        if let Some(known) = Self::found(&mut kept, session) {
             return known;
         }
-        let value = new();
-        let mut kept = self.all.lock();
         if kept.len() >= self.most {
             kept.remove(0);
         }
+        let value = new();
         kept.push(KeptOne {
             session: session.to_owned(),
             value: Arc::clone(&value),

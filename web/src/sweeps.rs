@@ -25,10 +25,11 @@ const ALIVE_EVERY: Duration = Duration::from_secs(15);
 pub const WAITING_FOR_PEOPLE: &str = "waiting for people";
 
 /// The state of an experiment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// Sessions are played or wait for a place.
+    #[default]
     Running,
     /// It waits for somebody to resume it.
     Paused,
@@ -39,7 +40,7 @@ pub enum State {
 }
 
 /// An experiment that is or was played.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 pub struct Sweep {
     /// Its name.
     pub experiment: String,

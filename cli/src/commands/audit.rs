@@ -49,7 +49,8 @@ pub fn run(arguments: &Audit) -> Result<(), Failure> {
         }
         if entries.is_empty() {
             output::tell(&format!(
-                "nothing is noted {}; services note in their own store: --redis or --data as they have it",
+                "the audit log {} is empty; services write to that of their own store: give the --redis \
+                 or --data that they were started with",
                 arguments.store.state().in_words()
             ));
             return Ok(());

@@ -7,7 +7,7 @@ use agon_coordinator::experiment::ExperimentFile;
 use serde_json::{Map, Value};
 
 use super::entries::Entry;
-use super::{MOST_JUDGES, PERSONS};
+use super::{PERSONS, most_judges};
 use crate::inviting;
 
 /// Seats the judges of every entry: `each` of those that it names, in turn, or all of them. An entry for
@@ -60,12 +60,12 @@ fn seated(entry: &Value) -> Option<Vec<String>> {
             Value::String(player) => (player.as_str(), 1),
             seat => {
                 let count = seat.get("count").map_or(Some(1), Value::as_u64)?;
-                (seat.get("player")?.as_str()?, count.min(MOST_JUDGES + 1))
+                (seat.get("player")?.as_str()?, count.min(most_judges() + 1))
             }
         };
         judges.extend((0..count).map(|_| player.to_owned()));
     }
-    (judges.len() as u64 <= MOST_JUDGES).then_some(judges)
+    (judges.len() as u64 <= most_judges()).then_some(judges)
 }
 
 /// The door of a player that is a person.
@@ -211,6 +211,7 @@ mod tests {
             value: json!({ "seats": ["ann", { "player": "model", "count": 2 }], "label": "Alex-0" }),
             people: people.iter().map(|door| (*door).to_owned()).collect(),
             person: person.map(str::to_owned),
+            session: String::new(),
             place: (0, 0),
         }
     }

@@ -12,8 +12,9 @@ use agon_web::judging::{
 };
 use serde_json::{Map, Value, json};
 
-use super::drawing::candidates;
-use super::{By, Draw, Drawn, JUDGING, MOST_JUDGES, rates_personas_alone};
+use super::drawing::{Candidate, candidates};
+use super::entries::Entry;
+use super::{By, Draw, Drawn, JUDGING, most_judges, rates_personas_alone};
 use crate::inviting;
 
 /// Beside whose marks those of judges are shown (Mao et al., arXiv 2311.03220, table 3).
@@ -78,10 +79,7 @@ impl Judging for Drafts {
             file: ExperimentFile::parse(&name, &head).map_err(|error| error.to_string())?,
             command: format!("agon run {name}.toml{}{web}", self.to),
             run: run.to_owned(),
-            by: match wanted.own {
-                true => By::Themselves,
-                false => By::Judges(wanted.judges.map(|each| each as usize)),
-            },
+            by: By::wanted(wanted.own, wanted.judges),
             draw: Draw {
                 most: wanted.judged as usize,
                 own: wanted.own,
@@ -90,7 +88,7 @@ impl Judging for Drafts {
             name,
             like,
             drawn: Drawn::default(),
-            ids: BTreeMap::new(),
+            numbers: BTreeMap::new(),
         }))
     }
 }
@@ -105,8 +103,8 @@ struct Drafting {
     by: By,
     draw: Draw,
     drawn: Drawn,
-    /// The ids of sessions by their numbers.
-    ids: BTreeMap<usize, String>,
+    /// The numbers of the sessions that were drawn, by id.
+    numbers: BTreeMap<String, usize>,
 }
 
 impl JudgingDrafting for Drafting {
@@ -122,21 +120,19 @@ impl JudgingDrafting for Drafting {
             return Err(text.to_owned());
         }
         let drawn = self.draw.from(all)?;
-        for one in &drawn {
-            self.ids.insert(one.session, ids[one.session].to_owned());
-        }
-        let place = |session: usize, seat: Seat| (ids[session].to_owned(), seat);
-        Ok(drawn
-            .iter()
-            .map(|one| place(one.session, one.seat))
-            .collect())
+        let place = |one: &Candidate| (ids[one.session].to_owned(), one.seat);
+        let places: Vec<(String, Seat)> = drawn.iter().map(place).collect();
+        let numbers = drawn.iter().zip(&places);
+        self.numbers = numbers
+            .map(|(one, (id, _))| (id.clone(), one.session))
+            .collect();
+        Ok(places)
     }
 
     fn add(&mut self, record: &StoredRecord, seat: Seat) {
-        let id = record.session.to_string();
-        let number = self.ids.iter().find(|(_, known)| **known == id);
-        let number = number.map_or(0, |(number, _)| *number);
-        self.drawn.add(&self.like, record, (number, seat));
+        let number = self.numbers.get(&record.session.to_string());
+        let place = (number.copied().unwrap_or_default(), seat);
+        self.drawn.add(&self.like, record, place, self.by);
     }
 
     fn finish(mut self: Box<Self>) -> Result<JudgingDraft, String> {
@@ -150,15 +146,7 @@ impl JudgingDrafting for Drafting {
                 reason: reason.in_words().to_owned(),
             });
         let left_out = left_out.collect();
-        let drawn = self.drawn.entries.iter().map(|entry| {
-            let (session, seat) = entry.place;
-            told(
-                &entry.value,
-                self.ids.get(&session).cloned().unwrap_or_default(),
-                seat,
-            )
-        });
-        let drawn = drawn.collect();
+        let drawn = self.drawn.entries.iter().map(told).collect();
         let entries = self.drawn.entries.into_iter().map(|entry| entry.value);
         self.file.replace_games(entries.collect(), "the draw");
         let document = self.file.check().map_err(|error| error.to_string())?;
@@ -202,10 +190,9 @@ fn judges(wanted: &JudgingWanted) -> Result<(Map<String, Value>, Vec<String>), S
     if all == 0 {
         return Err("name at least one judge, a person or a model".to_owned());
     }
-    if all > MOST_JUDGES {
-        return Err(format!(
-            "{all} judges are named; there can be {MOST_JUDGES}"
-        ));
+    let most = most_judges();
+    if all > most {
+        return Err(format!("{all} judges are named; there can be {most}"));
     }
     if each == 0 || each > all {
         let judges = crate::output::counted(all, "judge");
@@ -285,15 +272,16 @@ fn all_criteria() -> Vec<Value> {
     criteria.unwrap_or_default()
 }
 
-fn told(entry: &Value, session: String, seat: Seat) -> DrawnPlayer {
-    let judged = entry.pointer("/params/judged").and_then(Value::as_str);
-    let seats = entry.get("seats").and_then(Value::as_array);
+fn told(entry: &Entry) -> DrawnPlayer {
+    let (value, (_, seat)) = (&entry.value, entry.place);
+    let judged = value.pointer("/params/judged").and_then(Value::as_str);
+    let seats = value.get("seats").and_then(Value::as_array);
     let judges = seats.into_iter().flatten().filter_map(Value::as_str);
     DrawnPlayer {
-        session,
+        session: entry.session.clone(),
         seat,
         name: judged.unwrap_or_default().to_owned(),
-        has_persona: entry.pointer("/params/has_persona") == Some(&Value::Bool(true)),
+        has_persona: value.pointer("/params/has_persona") == Some(&Value::Bool(true)),
         judges: judges.map(str::to_owned).collect(),
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use agon_agents::narrator::{Narrator, Telling};
 use agon_agents::settings::DEFAULT_PROMPT;
 use agon_agents::{PlayerSettings, PromptLibrary};
+use agon_engine::games::judging::LONGEST_RECORD;
 use agon_engine::record::StoredRecord;
 use agon_engine::session::info_of;
 use agon_engine::spec::Settings;
@@ -18,9 +19,6 @@ use crate::inviting;
 /// Digits of a session's id in labels.
 const DIGITS: usize = 8;
 
-/// Longest record that the game takes, in letters.
-const LONGEST_RECORD: usize = 400_000;
-
 /// An entry, and what it takes to find its judges.
 #[derive(Debug, Clone)]
 pub struct Entry {
@@ -30,7 +28,8 @@ pub struct Entry {
     pub people: BTreeSet<String>,
     /// The person who is judged, if it is one.
     pub person: Option<String>,
-    /// The number of its session among those that were found, and the seat.
+    /// The session, its number among those that were found, and the seat.
+    pub session: String,
     pub place: (usize, Seat),
 }
 
@@ -56,7 +55,8 @@ impl LeftOut {
     }
 }
 
-/// The entry for one player of a record, like that of the experiment's file.
+/// The entry for one player of a record, like that of the experiment's file; `own` if the player judges
+/// itself.
 ///
 /// # Errors
 /// The player is not judged; says why.
@@ -64,6 +64,7 @@ pub fn entry_for(
     like: &Value,
     record: &StoredRecord,
     place: (usize, Seat),
+    own: bool,
 ) -> Result<Entry, LeftOut> {
     let (_, seat) = place;
     let seats = &record.spec.seats;
@@ -77,7 +78,12 @@ pub fn entry_for(
         return Err(LeftOut::NotItsOwn);
     }
     let name = story::name_in_game(record, seat);
-    let told = told(record, seat, &name);
+    let yourself = if own {
+        format!("You played as {name} in this game. ")
+    } else {
+        String::new()
+    };
+    let told = format!("{yourself}{}", told(record, seat, &name));
     if told.chars().count() > LONGEST_RECORD {
         return Err(LeftOut::TooLong);
     }
@@ -104,6 +110,7 @@ pub fn entry_for(
         value: Value::Object(entry),
         people: people.collect(),
         person,
+        session: id,
         place,
     })
 }

@@ -18,7 +18,7 @@ mod players;
 const CRITERION: &str = "criterion_opened";
 
 /// Longest record, in letters: twenty days with full replies take a quarter of it.
-const LONGEST_RECORD: usize = 400_000;
+pub const LONGEST_RECORD: usize = 400_000;
 
 /// Most criteria: more are hardly read.
 const MOST_CRITERIA: usize = 50;

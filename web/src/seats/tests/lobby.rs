@@ -29,18 +29,8 @@ fn paused(reason: &str, waiting: u64) -> Sweep {
         state: State::Paused,
         reason: Some(reason.to_owned()),
         sessions: 2,
-        done: 0,
-        running: 0,
         waiting,
-        set_aside: 0,
-        workers: None,
-        per_minute: None,
-        seconds_left: None,
-        waiting_for_quota: None,
-        cost: None,
-        budget: None,
-        faults: Vec::new(),
-        run: None,
+        ..Sweep::default()
     }
 }
 

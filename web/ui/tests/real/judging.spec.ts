@@ -170,7 +170,7 @@ test("a person plays, and is invited again to rate her own game", async ({ page 
     const own = ["alympics/judging", "--records", "data/runs/guesses", "--own"];
     const rated = await stand.run([inviting("ann")], "run", ...own, ...web);
     await takePart(rated.found[0] ?? "");
-    await expect(page.getByText("This is the game as")).toBeVisible();
+    await expect(page.getByText("You played as player_0 in this game. This is the game as")).toBeVisible();
     expect(await answer("4")).toBe(5);
     expect((await rated.ended).code).toBe(0);
     const told = await stand.agon("show", "alympics-judging-own", "--measures", "--data", "data", "--json");
