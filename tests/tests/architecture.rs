@@ -155,6 +155,33 @@ fn the_engine_depends_on_nothing_impure() {
     }
 }
 
+/// What makes the same record or reply mean something else on another machine.
+const SURROUNDINGS: &[&str] = &[
+    "std::env",
+    "env::var",
+    "std::fs",
+    "SystemTime",
+    "Instant::now",
+];
+
+#[test]
+fn games_and_readers_of_replies_look_at_nothing_around_them() {
+    let pure = |name: &String| name.starts_with("engine/src/") || name.starts_with("agents/src/");
+    let mut looked_at = 0;
+    for file in tree::files(".rs") {
+        let name = tree::short(&file);
+        if !pure(&name) || name.contains("tests") {
+            continue;
+        }
+        looked_at += 1;
+        let text = fs::read_to_string(&file).unwrap();
+        for surrounding in SURROUNDINGS {
+            assert!(!text.contains(surrounding), "{name} looks at {surrounding}");
+        }
+    }
+    assert!(looked_at > 200, "only {looked_at} sources were found");
+}
+
 #[test]
 fn the_engine_bans_every_method_whose_result_std_leaves_open() {
     let text = fs::read_to_string(tree::root().join("engine/clippy.toml")).unwrap();

@@ -83,14 +83,7 @@ pub(crate) fn committed(ask: &Ask, others: &[String], text: &str) -> Stated {
         heard
             .claims
             .into_iter()
-            .filter(|claim| {
-                claim.firmness
-                    >= if !std::env::var("T").is_ok_and(|t| t.contains("JSON")) {
-                        Firmness::Told
-                    } else {
-                        Firmness::Committed
-                    }
-            })
+            .filter(|claim| claim.firmness >= Firmness::Told)
             .collect(),
         heard.ends,
     )
@@ -185,12 +178,7 @@ fn corrected(heard: &Heard<'_, '_>, tokens: &[Token<'_>]) -> Option<Claim> {
     let mut rest = tokens[place..].iter().take_while(|token| !token.is_end());
     let stated = match lone(&open[behind..]) {
         // "On second thought, maybe 80": the old answer does not stand.
-        Stated::None
-            if !std::env::var("T").is_ok_and(|t| t.contains("POSS"))
-                && rest.any(|token| token.is(Class::Possibly)) =>
-        {
-            Stated::Several
-        }
+        Stated::None if rest.any(|token| token.is(Class::Possibly)) => Stated::Several,
         Stated::None => return None,
         stated => stated,
     };
