@@ -18,6 +18,7 @@ use agon_report::session::Telemetry;
 use agon_service_kit::files::read_whole;
 use agon_service_kit::tasks::with_causes;
 
+use crate::ahead::in_order;
 use crate::failure::Failure;
 use crate::lines::{self, Line, LineError, MOST_UNREADABLE};
 use crate::output::{self, counted};
@@ -236,24 +237,21 @@ impl Gathered {
     ) -> Result<(), Failure> {
         let mut telemetry = records::telemetry_beside(&file).map(|beside| lines::read(&beside));
         let before = (self.sessions, self.unreadable);
-        for line in lines::read(&file) {
+        let both = lines::read(&file).map(|line| {
             let beside = telemetry.as_mut().and_then(Iterator::next);
-            let telemetry = beside.and_then(Result::ok);
-            let telemetry = telemetry.map_or_else(Telemetry::default, |line| {
-                Telemetry::from_line(line.text.as_bytes())
-            });
-            let read = line.and_then(|line| match StoredRecord::from_line(&line.text) {
-                Ok(record) => Ok((line, record)),
-                Err(error) => Err(LineError::at(&line, with_causes(&error))),
-            });
+            (line, beside.and_then(Result::ok))
+        });
+        let bytes =
+            |line: &Result<Line, LineError>| line.as_ref().map_or(0, |line| line.text.len() as u64);
+        for (read, telemetry) in in_order(both, |(line, _)| bytes(line), read_both) {
             match read {
-                Ok((_, record)) if !filters.iter().all(|filter| filter.fits(&record.spec)) => {
+                Ok(read) if !filters.iter().all(|filter| filter.fits(&read.record.spec)) => {
                     self.unfitting += 1;
                 }
-                Ok((line, record)) if self.is_new(&line, &record) => {
+                Ok(read) if self.is_new(&read) => {
                     self.sessions += 1;
                     take(Session {
-                        record,
+                        record: read.record,
                         telemetry,
                         place,
                     })?;
@@ -277,16 +275,13 @@ impl Gathered {
         Ok(())
     }
 
-    fn is_new(&mut self, line: &Line, record: &StoredRecord) -> bool {
-        let mut hasher = DefaultHasher::new();
-        line.text.hash(&mut hasher);
-        let hash = hasher.finish();
-        match self.taken.entry(record.session.to_string()) {
+    fn is_new(&mut self, read: &Read) -> bool {
+        match self.taken.entry(read.record.session.to_string()) {
             Entry::Vacant(free) => {
-                free.insert(hash);
+                free.insert(read.hash);
                 true
             }
-            Entry::Occupied(known) if *known.get() == hash => {
+            Entry::Occupied(known) if *known.get() == read.hash => {
                 self.again += 1;
                 false
             }
@@ -301,6 +296,32 @@ impl Gathered {
         output::tell(&format!("unreadable: {error}"));
         self.unreadable += 1;
     }
+}
+
+/// A line that was read.
+struct Read {
+    record: StoredRecord,
+    /// Of the line's text.
+    hash: u64,
+}
+
+/// Reads a record's line and the one of its telemetry.
+fn read_both(
+    (line, beside): (Result<Line, LineError>, Option<Line>),
+) -> (Result<Read, LineError>, Telemetry) {
+    let read = line.and_then(|line| match StoredRecord::from_line(&line.text) {
+        Ok(record) => {
+            let mut hasher = DefaultHasher::new();
+            line.text.hash(&mut hasher);
+            let hash = hasher.finish();
+            Ok(Read { record, hash })
+        }
+        Err(error) => Err(LineError::at(&line, with_causes(&error))),
+    });
+    let telemetry = beside.map_or_else(Telemetry::default, |line| {
+        Telemetry::from_line(line.text.as_bytes())
+    });
+    (read, telemetry)
 }
 
 /// The account of the run that a file of records belongs to.

@@ -3,6 +3,7 @@
 //! `main.rs` only calls [`main`]; one file per command under `commands/`. Exit
 //! codes are listed in [`failure`] and printed by `agon --help`.
 
+mod ahead;
 mod announcements;
 mod commands;
 mod connecting;

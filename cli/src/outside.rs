@@ -31,6 +31,11 @@ pub struct GameArguments {
 }
 
 impl GameArguments {
+    /// Whether none is named.
+    pub fn is_empty(&self) -> bool {
+        self.games.is_empty()
+    }
+
     /// Connects to all of them.
     ///
     /// # Errors
@@ -45,7 +50,7 @@ impl GameArguments {
     /// # Errors
     /// As [`Self::connect`].
     pub fn describe(&self) -> Result<Vec<Arc<Description>>, Failure> {
-        if self.games.is_empty() {
+        if self.is_empty() {
             return Ok(Vec::new());
         }
         self.ask(async |games| games.descriptions().cloned().collect())

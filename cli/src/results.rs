@@ -9,6 +9,7 @@ use std::io::BufReader;
 use agon_coordinator::experiment::{COMPARISONS, ExperimentDocument, expand};
 use agon_engine::names::among;
 use agon_engine::record::StoredRecord;
+use agon_proto::packed::{claimed_bytes, unpack};
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{FetchRecordsRequest, FetchRecordsResponse};
 use agon_report::session::Telemetry;
@@ -19,11 +20,12 @@ use agon_service_kit::tasks::with_causes;
 use agon_worker::Transport;
 use tonic::{Status, Streaming};
 
+use crate::ahead::{Ahead, in_order};
 use crate::data_folder::cannot;
 use crate::failure::Failure;
 use crate::fetching::InOrder;
 use crate::output::{FILE_WIDTH, width};
-use crate::run_folder::{self, Entry, NewFile};
+use crate::run_folder::{self, Entry};
 
 /// The column of `results.csv` with the number of the run.
 const RUN: &str = "run";
@@ -127,44 +129,38 @@ pub async fn collect(
     let (mut unreadable, mut wanted) = (Vec::new(), BTreeSet::new());
     let mut record_file = entry.begin(run_folder::RECORDS)?;
     let mut telemetry_file = entry.begin(run_folder::TELEMETRY)?;
-    while let Some(result) = results.next().await? {
-        if result.grid != grid {
-            if wanted.is_empty() {
-                wanted = ids(document)?;
-            }
-            if !wanted.contains(&result.session_id) {
-                strangers += 1;
-                continue;
-            }
-        }
-        let taken = match result.fault.is_empty() {
-            true => Lines::of(&result),
-            false => Err(result.fault),
-        };
-        match taken {
-            Ok(Lines { record, telemetry }) => {
-                let parsed = whole(record.as_bytes());
-                // Its lines were read before: only what cannot be read again is a fault.
-                match parsed {
-                    Ok(parsed) => {
-                        let version = parsed.spec.rules_version;
-                        let known = rules.entry(parsed.spec.game.clone()).or_insert(version);
-                        *known = version.max(*known);
-                        tables.add(&parsed, &Telemetry::from_line(telemetry.as_bytes()));
-                    }
-                    Err(fault) => {
-                        unreadable.push((result.session_id, fault));
-                        continue;
-                    }
+    let mut ahead = Ahead::new(Stored::read);
+    loop {
+        while !ahead.is_full() {
+            let Some(result) = results.next().await? else {
+                break;
+            };
+            if result.grid != grid {
+                if wanted.is_empty() {
+                    wanted = ids(document)?;
                 }
-                record_file.line(record.as_bytes())?;
-                telemetry_file.line(telemetry.as_bytes())?;
+                if !wanted.contains(&result.session_id) {
+                    strangers += 1;
+                    continue;
+                }
             }
-            Err(fault) => {
-                unreadable.push((result.session_id, fault));
+            let bytes = claimed_bytes(&result.record).unwrap_or_default();
+            ahead.add(result, bytes);
+        }
+        let stored = match ahead.next() {
+            None => break,
+            Some(Err(unread)) => {
+                unreadable.push(unread);
                 continue;
             }
-        }
+            Some(Ok(stored)) => stored,
+        };
+        let spec = &stored.record.spec;
+        let known = rules.entry(spec.game.clone()).or_insert(spec.rules_version);
+        *known = spec.rules_version.max(*known);
+        tables.add(&stored.record, &stored.telemetry);
+        record_file.line(stored.record_line.as_bytes())?;
+        telemetry_file.line(stored.telemetry_line.as_bytes())?;
         done += 1;
     }
     record_file.keep()?;
@@ -189,22 +185,35 @@ fn ids(document: &ExperimentDocument) -> Result<BTreeSet<String>, Failure> {
         .collect())
 }
 
-/// A result, unpacked.
-struct Lines {
-    record: String,
-    telemetry: String,
+/// A result, unpacked and read.
+struct Stored {
+    record_line: String,
+    record: StoredRecord,
+    telemetry_line: String,
+    telemetry: Telemetry,
 }
 
-impl Lines {
-    fn of(result: &FetchRecordsResponse) -> Result<Self, String> {
-        let part = |packed: &[u8], what| {
-            let line = agon_proto::packed::unpack(packed);
-            line.ok_or_else(|| format!("its {what} is not one line of text, packed with gzip"))
+impl Stored {
+    /// Reads it, or says of which session it cannot be read, and why.
+    fn read(result: FetchRecordsResponse) -> Result<Self, (String, String)> {
+        let read = || {
+            if !result.fault.is_empty() {
+                return Err(result.fault.clone());
+            }
+            let part = |packed: &[u8], what| {
+                let line = unpack(packed);
+                line.ok_or_else(|| format!("its {what} is not one line of text, packed with gzip"))
+            };
+            let record_line = part(&result.record, "record")?;
+            let telemetry_line = part(&result.telemetry, "telemetry")?;
+            Ok(Self {
+                record: whole(&record_line)?,
+                record_line,
+                telemetry: Telemetry::from_line(telemetry_line.as_bytes()),
+                telemetry_line,
+            })
         };
-        Ok(Self {
-            record: part(&result.record, "record")?,
-            telemetry: part(&result.telemetry, "telemetry")?,
-        })
+        read().map_err(|fault| (result.session_id.clone(), fault))
     }
 }
 
@@ -215,14 +224,14 @@ impl Lines {
 /// The line is no whole record; says why.
 pub fn measure(reports: &mut Reports, game: &str, line: &[u8]) -> Result<(), String> {
     if reports.measures(game) {
-        reports.add(&whole(line)?);
+        let text = std::str::from_utf8(line).map_err(|error| error.to_string())?;
+        reports.add(&whole(text)?);
     }
     Ok(())
 }
 
-fn whole(line: &[u8]) -> Result<StoredRecord, String> {
-    let text = std::str::from_utf8(line).map_err(|error| error.to_string())?;
-    StoredRecord::from_line(text).map_err(|error| with_causes(&error))
+fn whole(line: &str) -> Result<StoredRecord, String> {
+    StoredRecord::from_line(line).map_err(|error| with_causes(&error))
 }
 
 /// The name of a published table, as the command line takes it.
@@ -252,28 +261,43 @@ pub fn shown(tables: &Tables, compare: Option<&str>, width: u16) -> String {
 
 /// The second pass: the columns are known now. The first one says which run it was.
 pub fn write_csv(entry: &Entry, columns: &ResultColumns) -> Result<(), Failure> {
-    let mut out = Cells::new(entry.begin(run_folder::RESULTS)?);
-    let failed = |error: csv::Error| match error.into_kind() {
-        csv::ErrorKind::Io(error) => cannot("write", &entry.file(run_folder::RESULTS), &error),
-        other => Failure::Surroundings(format!("cannot write results: {other:?}")),
-    };
-    let run = entry.account.run.to_string();
-    out.cell(RUN).map_err(failed)?;
-    columns.write_headings(&mut out).map_err(failed)?;
+    let mut file = entry.begin(run_folder::RESULTS)?;
+    let mut headings = Cells::new(Vec::new());
+    headings.cell(RUN).map_err(no_table)?;
+    columns.write_headings(&mut headings).map_err(no_table)?;
+    file.add(&headings.finish().map_err(no_table)?)?;
+    let (run, columns) = (entry.account.run.to_string(), columns.clone());
     let records = lines(entry, run_folder::RECORDS)?;
     let telemetry = lines(entry, run_folder::TELEMETRY)?;
-    for (record, telemetry) in records.zip(telemetry) {
-        let session = Session::from_line(&record?).map_err(Failure::surroundings)?;
-        let telemetry = Telemetry::from_line(&telemetry?);
-        out.cell(&run).map_err(failed)?;
-        columns
-            .write_row(&session, &telemetry, &mut out)
-            .map_err(failed)?;
+    let rows = in_order(
+        records.zip(telemetry),
+        |(record, _)| record.as_ref().map_or(0, |line| line.len() as u64),
+        move |(record, telemetry)| row(&run, &columns, &record?, &telemetry?),
+    );
+    for row in rows {
+        file.add(&row?)?;
     }
-    let file: NewFile = out
-        .finish()
-        .map_err(|error| cannot("write", &entry.file(run_folder::RESULTS), &error))?;
     file.keep()
+}
+
+/// A session's row of `results.csv`, with its line break.
+fn row(
+    run: &str,
+    columns: &ResultColumns,
+    record: &[u8],
+    telemetry: &[u8],
+) -> Result<Vec<u8>, Failure> {
+    let session = Session::from_line(record).map_err(Failure::surroundings)?;
+    let telemetry = Telemetry::from_line(telemetry);
+    let mut out = Cells::new(Vec::new());
+    out.cell(run).map_err(no_table)?;
+    let written = columns.write_row(&session, &telemetry, &mut out);
+    written.map_err(no_table)?;
+    out.finish().map_err(no_table)
+}
+
+fn no_table(error: impl std::fmt::Display) -> Failure {
+    Failure::Surroundings(format!("cannot write results: {error}"))
 }
 
 /// The lines of a file that was just written.

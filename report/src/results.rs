@@ -82,7 +82,7 @@ impl<W: Write> Cells<W> {
 }
 
 /// The columns of a run.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ResultColumns {
     /// Whether any session is a later one of a series.
     in_series: bool,

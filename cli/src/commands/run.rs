@@ -51,6 +51,8 @@ const CLUSTER: &str = "In a cluster";
 /// Unless the command line says otherwise.
 const WORKERS: u16 = 1;
 const PLACES: u32 = 128;
+/// Where nobody is waited for, more are needed to keep the processors busy.
+const PLACES_OF_RULES: u32 = 1024;
 const ANY_PORT: &str = "127.0.0.1:0";
 
 /// What Ctrl-C says while people are waited for.
@@ -72,7 +74,7 @@ pub struct Run {
     #[arg(long, value_name = "N", help_heading = RUNNING,
           value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: Option<u16>,
-    /// Sessions that each worker plays at the same time [default: 128]
+    /// Sessions that each worker plays at the same time [default: 128, or 1024 of rule players alone]
     #[arg(long, value_name = "N", help_heading = RUNNING,
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     places: Option<u32>,
@@ -193,7 +195,15 @@ impl Run {
         }
     }
 
-    /// How many sessions are played at the same time in this process.
+    fn places_for(&self, checked: &CheckedExperiment) -> u32 {
+        let waits = !checked.models.is_empty() || !self.experiment.games.is_empty();
+        self.places.unwrap_or(match waits {
+            true => PLACES,
+            false => PLACES_OF_RULES,
+        })
+    }
+
+    /// How many sessions with models are played at the same time in this process.
     pub(super) fn at_a_time(&self) -> u64 {
         u64::from(self.workers.unwrap_or(WORKERS)) * u64::from(self.places.unwrap_or(PLACES))
     }
@@ -241,7 +251,7 @@ async fn in_process(
         data: arguments.store.data.clone(),
         experiment: checked.document.name.clone(),
         workers: usize::from(arguments.workers.unwrap_or(WORKERS)),
-        places: arguments.places.unwrap_or(PLACES) as usize,
+        places: arguments.places_for(checked) as usize,
         games: arguments.experiment.games.clone(),
     };
     let cluster = Cluster::start(&options, config, &checked.models).await?;
