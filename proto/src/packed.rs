@@ -19,6 +19,13 @@ const MAGIC: usize = 4;
 /// Checksum and length at the end, of 4 bytes each.
 const TRAILER: usize = 8;
 
+/// A line that is shorter is not compressed: it would become little shorter, and that would take longer
+/// than all else that is done with it.
+const SHORT: usize = 400;
+
+/// The head of a block of deflate (RFC 1951) that is the last one and holds its bytes as they are.
+const LAST_STORED: u8 = 1;
+
 /// Deflate makes at most so many bytes of one.
 const BEST_RATIO: usize = 1032;
 
@@ -29,19 +36,33 @@ thread_local! {
 
 /// Packs a line, which has no line break yet.
 pub fn pack(line: &str) -> Bytes {
-    let mut packed = Vec::with_capacity(line.len() / 3 + 64);
+    let mut packed = Vec::with_capacity(line.len().min(SHORT) + line.len() / 3 + 64);
     packed.extend(HEADER);
     let mut crc = Crc::new();
-    COMPRESS.with_borrow_mut(|compress| {
-        compress.reset();
-        for (part, last) in [(line.as_bytes(), false), (b"\n", true)] {
-            crc.update(part);
-            deflate(compress, part, last, &mut packed);
-        }
-    });
+    for part in [line.as_bytes(), b"\n"] {
+        crc.update(part);
+    }
+    match line.len() < SHORT {
+        true => store(line, &mut packed),
+        false => COMPRESS.with_borrow_mut(|compress| {
+            compress.reset();
+            deflate(compress, line.as_bytes(), false, &mut packed);
+            deflate(compress, b"\n", true, &mut packed);
+        }),
+    }
     packed.extend(crc.sum().to_le_bytes());
     packed.extend(crc.amount().to_le_bytes());
     packed.into()
+}
+
+/// A short line with its line break, as one block.
+fn store(line: &str, packed: &mut Vec<u8>) {
+    let length = line.len() as u16 + 1;
+    packed.push(LAST_STORED);
+    packed.extend(length.to_le_bytes());
+    packed.extend((!length).to_le_bytes());
+    packed.extend(line.as_bytes());
+    packed.push(b'\n');
 }
 
 fn deflate(compress: &mut Compress, part: &[u8], last: bool, packed: &mut Vec<u8>) {
@@ -114,7 +135,8 @@ mod tests {
     #[test]
     fn lines_come_back_and_others_read_them() {
         let long = "{\"text\":\"ä\u{1F600} 0123456789\"}".repeat(100_000);
-        for line in ["", "{}", &long] {
+        let (shortest, longest) = ("x".repeat(SHORT), "x".repeat(SHORT - 1));
+        for line in ["", "{}", &long, &longest, &shortest] {
             let packed = pack(line);
             assert_eq!(unpack(&packed).as_deref(), Some(line));
             let mut read = String::new();
@@ -155,6 +177,12 @@ mod tests {
             "more behind it"
         );
         assert_eq!(unpack(&pack("one\ntwo")), None, "two lines");
+        let deflated = pack(&"{\"a\":1}".repeat(SHORT)).to_vec();
+        for at in HEADER.len()..deflated.len() {
+            let mut changed = deflated.clone();
+            changed[at] ^= 1;
+            assert_eq!(unpack(&changed), None, "byte {at} of compressed ones");
+        }
         let mut lying = packed;
         let length = lying.len();
         lying[length - 4..].copy_from_slice(&u32::MAX.to_le_bytes());
