@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use agon_agents::{Mind, MindError, Reply, Thought};
 use agon_engine::{RecordedDecision, Seat};
-use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::{DecideRequest, DecideResponse};
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::status::ErrorClass;
@@ -16,18 +15,15 @@ use agon_service_kit::tasks::with_causes;
 use agon_service_kit::{status, telemetry};
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
-use tonic::Request;
 use tracing::{Instrument as _, warn};
 
-use crate::transport::Transport;
 use crate::wire::{self, Asker};
 
+mod client;
 mod recorded;
 
+pub use client::GatewayClient;
 pub use recorded::{Kept, Recorded, RecordedMind};
-
-/// The client of the gateway.
-pub type GatewayClient = AgentGatewayServiceClient<Transport>;
 
 /// What a session's decisions have in common.
 #[derive(Debug, Clone)]
@@ -261,10 +257,8 @@ async fn decide(
     });
     let mut told: Option<Instant> = None;
     loop {
-        let mut outgoing = Request::new(request());
-        telemetry::inject_metadata(outgoing.metadata_mut());
-        let refusal = match client.decide(outgoing).await {
-            Ok(response) => return Ok(response.into_inner()),
+        let refusal = match client.decide(request()).await {
+            Ok(response) => return Ok(response),
             Err(refusal) => refusal,
         };
         // That this worker is not let in is no matter of the session: it keeps its place until the

@@ -19,8 +19,8 @@ use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 use tracing::Instrument as _;
 
-/// One piece of work at a time comes from the session.
-const MAILBOX: usize = 1;
+/// One piece of work at a time comes from the session, for which its sender has room.
+const MAILBOX: usize = 0;
 
 /// Starts the actor of a seat under the current span.
 pub fn start(
@@ -30,7 +30,7 @@ pub fn start(
     mind: Arc<dyn Mind>,
     session: mpsc::Sender<Reported>,
 ) -> SeatHandle {
-    let (sender, inbox) = mpsc::channel(MAILBOX);
+    let (sender, inbox) = futures_channel::mpsc::channel(MAILBOX);
     let actor = actor::SeatActor::new(seat, agent, mind, session.clone(), inbox);
     let watched = async move {
         // An agent's panic must end its session, not leave it waiting.

@@ -1,11 +1,11 @@
 //! Starts a worker: the supervisor under the process's tasks. Opens no connection:
 //! the command line hands in both transports, embedded or over the network.
 
-use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::session_lease_service_client::SessionLeaseServiceClient;
-use agon_service_kit::server::{LARGEST_MESSAGE_BYTES, LARGEST_RESULT_BYTES};
+use agon_service_kit::server::LARGEST_RESULT_BYTES;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 
+use crate::mind::GatewayClient;
 use crate::supervisor::{SupervisorActor, WorkerOptions};
 use crate::transport::Transport;
 
@@ -22,9 +22,7 @@ pub fn start(
             .max_decoding_message_size(LARGEST_RESULT_BYTES)
             .max_encoding_message_size(LARGEST_RESULT_BYTES)
     });
-    let gateway = AgentGatewayServiceClient::new(gateway)
-        .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
-        .max_encoding_message_size(LARGEST_MESSAGE_BYTES);
+    let gateway = GatewayClient::new(gateway);
     let actor = SupervisorActor::new(tasks.clone(), coordinators.collect(), gateway, options);
     let shutdown = tasks.shutdown_token();
     tasks.spawn(TaskKind::SERVICE, "worker", actor.run(shutdown));

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use agon_agents::{Agent, Mind, MindError, Note, Verdict};
 use agon_engine::view::SeenEvent;
 use agon_engine::{Ask, Foul, Seat};
+use futures_channel::mpsc::Receiver;
+use futures_util::StreamExt as _;
 use tokio::sync::mpsc;
 
 use super::messages::{Reported, SeatMessage, SeatReport};
@@ -17,7 +19,7 @@ pub(super) struct SeatActor {
     agent: Box<dyn Agent>,
     mind: Arc<dyn Mind>,
     session: mpsc::Sender<Reported>,
-    inbox: mpsc::Receiver<Box<SeatMessage>>,
+    inbox: Receiver<Box<SeatMessage>>,
 }
 
 impl SeatActor {
@@ -26,7 +28,7 @@ impl SeatActor {
         agent: Box<dyn Agent>,
         mind: Arc<dyn Mind>,
         session: mpsc::Sender<Reported>,
-        inbox: mpsc::Receiver<Box<SeatMessage>>,
+        inbox: Receiver<Box<SeatMessage>>,
     ) -> Self {
         Self {
             seat,
@@ -40,7 +42,7 @@ impl SeatActor {
     /// Works until the game is over or the session drops the handle. A session
     /// that gives up cancels the mind's calls, which ends the work in hand.
     pub(super) async fn run(mut self) {
-        while let Some(message) = self.inbox.recv().await {
+        while let Some(message) = self.inbox.next().await {
             match *message {
                 SeatMessage::Act {
                     verdict,

@@ -4,15 +4,14 @@
 use agon_agents::Verdict;
 use agon_engine::view::SeenEvent;
 use agon_engine::{Ask, Foul};
-use tokio::sync::mpsc;
+use futures_channel::mpsc;
+use futures_util::SinkExt as _;
 
 use super::messages::SeatMessage;
 
 /// Talks to one seat actor. A seat that is gone swallows what it is told: its
 /// session ends with it.
-#[derive(Clone)]
 pub struct SeatHandle {
-    /// Boxed: a channel has room for 32 of what it carries, however few may wait in it.
     sender: mpsc::Sender<Box<SeatMessage>>,
 }
 
@@ -24,7 +23,7 @@ impl SeatHandle {
     /// Asks the seat; the answer comes as a report to the session. It hears first how its
     /// ask before ended.
     pub async fn act(
-        &self,
+        &mut self,
         verdict: Option<Verdict>,
         events: Vec<SeenEvent>,
         ask: Ask,
@@ -40,11 +39,11 @@ impl SeatHandle {
     }
 
     /// Tells the seat how the game ended; comes back as a report.
-    pub async fn close(&self, verdict: Option<Verdict>, events: Vec<SeenEvent>) {
+    pub async fn close(&mut self, verdict: Option<Verdict>, events: Vec<SeenEvent>) {
         self.tell(SeatMessage::Close { verdict, events }).await;
     }
 
-    async fn tell(&self, message: SeatMessage) {
+    async fn tell(&mut self, message: SeatMessage) {
         // The receiver is dropped only when the seat has ended.
         let _ = self.sender.send(Box::new(message)).await;
     }

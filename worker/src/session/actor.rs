@@ -109,7 +109,7 @@ impl SessionActor {
                         ask,
                         refused,
                     } => {
-                        if let Some(handle) = &self.seats[seat] {
+                        if let Some(handle) = &mut self.seats[seat] {
                             handle.act(verdict, events, ask, refused).await;
                         }
                     }
@@ -122,7 +122,7 @@ impl SessionActor {
                         verdict,
                         events,
                     } => {
-                        if let Some(handle) = &self.seats[seat] {
+                        if let Some(handle) = &mut self.seats[seat] {
                             handle.close(verdict, events).await;
                         }
                     }
