@@ -160,9 +160,9 @@ impl OwnerState {
         }
         self.queue.grant(self.now);
         self.collect();
-        let full = self.segments.full().into_iter();
-        full.map(|experiment| self.queue.close_segment(experiment))
-            .for_each(drop);
+        for experiment in self.segments.full() {
+            let _ = self.queue.close_segment(experiment);
+        }
         self.send(stream, ToStream::Settled(settled));
         if !stored.is_empty() {
             self.releases.push(Release::Stored(stored));
