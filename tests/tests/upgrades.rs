@@ -1,5 +1,5 @@
 //! Rolling upgrades: two versions of the program side by side while sessions are open, with rules,
-//! records or prompts changed once. Whatever can be played goes on, whatever cannot waits and is
+//! records, prompts or what services say to each other changed once. Whatever can be played goes on, whatever cannot waits and is
 //! shown; nothing is dead, and no answer is bought twice.
 
 use std::fs::{self, File};
@@ -12,8 +12,16 @@ use agon_tests::model_server::ModelServer;
 use agon_tests::runs::{self, MIXED};
 use agon_tests::waiting::until;
 
+#[path = "upgrades/newer_wire.rs"]
+mod newer_wire;
+
+use newer_wire::NewerWire;
+
 /// The version that all begin with.
 const OLD: &str = "";
+
+/// A version of which nothing else has changed but what its services say.
+const WIRE: &str = "wire";
 
 /// Long enough that sessions are open all the while.
 static LONG: LazyLock<String> = LazyLock::new(|| MIXED.replace("repeats = 3", "repeats = 9"));
@@ -27,12 +35,29 @@ struct Fleet {
     models: ModelServer,
     gateway: String,
     coordinator: String,
+    /// What stands before them, where that is what changes.
+    wires: Option<Wires>,
     /// Which are running, by what they are.
     roles: Vec<(&'static str, Role)>,
 }
 
+/// Before gateway and coordinator: as the version hears them that was there first, and as the later
+/// one does.
+struct Wires {
+    old: [NewerWire; 2],
+    new: [NewerWire; 2],
+}
+
+impl Wires {
+    fn before(services: [String; 2]) -> Self {
+        let [old, new] = [(); 2].map(|()| services.each_ref().map(|url| NewerWire::before(url)));
+        new.iter().for_each(NewerWire::be_later);
+        Self { old, new }
+    }
+}
+
 impl Fleet {
-    fn start() -> Self {
+    fn start(changed: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let models = runs::model_server("50ms");
         let config = folder.path().join("agon.toml");
@@ -47,11 +72,15 @@ impl Fleet {
             models,
             gateway: "127.0.0.1:0".to_owned(),
             coordinator: "127.0.0.1:0".to_owned(),
+            wires: None,
             roles: Vec::new(),
         };
         let config = config.display().to_string();
         fleet.gateway = fleet.serve(OLD, "gateway", "127.0.0.1:0", &["--config", &config]);
         fleet.start_coordinator(OLD);
+        if changed == WIRE {
+            fleet.wires = Some(Wires::before(fleet.urls(OLD)));
+        }
         fleet
     }
 
@@ -82,12 +111,15 @@ impl Fleet {
     /// Where it listened before, unless it is the first.
     fn start_coordinator(&mut self, version: &str) {
         let at = self.coordinator.clone();
-        let gateway = format!("http://{}", self.gateway);
+        let [gateway, _] = self.urls(version);
         self.coordinator = self.serve(version, "coordinator", &at, &["--gateway", &gateway]);
+        if let Some(wires) = self.wires.as_ref().filter(|_| version == WIRE) {
+            wires.old.iter().for_each(NewerWire::be_later);
+        }
     }
 
     fn start_worker(&mut self, version: &str, name: &'static str) {
-        let (coordinator, gateway) = (self.url(), format!("http://{}", self.gateway));
+        let [gateway, coordinator] = self.urls(version);
         let flags = ["--coordinator", &coordinator, "--gateway", &gateway];
         let arguments = [&["worker"], &flags[..], &["--places", "6"]].concat();
         let mut started = Role::of(self.command(version, &arguments), name);
@@ -103,14 +135,21 @@ impl Fleet {
         assert!(status.success(), "{name}: {status}");
     }
 
-    fn url(&self) -> String {
-        format!("http://{}", self.coordinator)
+    /// Where a process of this version finds gateway and coordinator.
+    fn urls(&self, version: &str) -> [String; 2] {
+        let direct = [&self.gateway, &self.coordinator].map(|at| format!("http://{at}"));
+        match &self.wires {
+            None => direct,
+            Some(wires) if version == WIRE => wires.new.each_ref().map(NewerWire::url),
+            Some(wires) => wires.old.each_ref().map(NewerWire::url),
+        }
     }
 
     /// Runs an experiment in the cluster, as a command of this version.
     fn run(&self, version: &str, experiment: &Path, out: &str) -> Role {
         let (experiment, out) = (experiment.display().to_string(), self.path(out));
-        let (out, url) = (out.display().to_string(), self.url());
+        let out = out.display().to_string();
+        let [_, url] = self.urls(version);
         let flags = ["--quiet", "--out", &out, "--coordinator", &url];
         let mut command =
             command_of_version(version, &[&["run", &experiment], &flags[..]].concat());
@@ -119,7 +158,7 @@ impl Fleet {
     }
 
     fn shown(&self, experiment: &str) -> String {
-        let url = self.url();
+        let [_, url] = self.urls(OLD);
         let arguments = ["experiments", "show", experiment, "--coordinator", &url];
         let ended: Ended = command_of_version(OLD, &arguments).output().unwrap().into();
         ended.out
@@ -146,10 +185,10 @@ fn nothing_is_dead(shown: &str) {
     }
 }
 
-/// An upgrade to a version with other rules, records or prompts. `waits_for` is what is shown when only
+/// An upgrade to a version with other rules, records, prompts or messages. `waits_for` is what is shown when only
 /// the new version is left, where that cannot play what the old one began.
 fn upgrade(changed: &str, waits_for: Option<&str>) {
-    let mut fleet = Fleet::start();
+    let mut fleet = Fleet::start(changed);
     let old = runs::write(fleet.folder.path(), &LONG);
     fleet.start_worker(OLD, "old worker");
     let mut running = fleet.run(OLD, &old, "old");
@@ -209,4 +248,9 @@ fn sessions_of_older_rules_are_finished_by_old_workers_or_wait() {
 #[test]
 fn sessions_of_older_prompts_are_finished_by_old_workers_or_wait() {
     upgrade("prompts", Some("planned with prompts "));
+}
+
+#[test]
+fn services_that_say_more_than_others_understand_play_with_them() {
+    upgrade(WIRE, None);
 }
