@@ -1,14 +1,18 @@
 //! Services as an operator runs them, as real processes: started before their Redis, sent SIGHUP,
-//! told to stop with a paid call under way, given other keys while they run, and asked how they are;
-//! no key is in anything that they show.
+//! told to stop with a paid call under way, given other keys while they run, asked how they are and
+//! told what has changed outside; no key is in anything that they show.
 
 use std::fs::{self, File};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 
 use agon_service_kit::server::{channel, install_crypto};
 use agon_tests::binary::{self, Role};
 use agon_tests::model_server::{ModelServer, get};
 use agon_tests::redis::{RedisServer, free_port};
+use agon_tests::scripted_server::{Said, ScriptedServer};
 use agon_tests::waiting::until;
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
@@ -162,7 +166,7 @@ struct Asked {
 
 impl Asked {
     /// Asks a model that takes so long, and goes on once its server was asked.
-    fn start(folder: &Path, latency: &str) -> (Self, std::thread::JoinHandle<String>) {
+    fn start(folder: &Path, latency: &str) -> (Self, JoinHandle<String>) {
         let models = ModelServer::start(&["--latency", latency]);
         let config = format!(
             "[providers.p]\nbase_url = '{}'\n[models.m]\nprovider = 'p'\n",
@@ -192,21 +196,25 @@ impl Asked {
     }
 
     /// Asks under one address; answers the body, or what went wrong.
-    fn ask(&self) -> std::thread::JoinHandle<String> {
-        let (url, body) = (self.url.clone(), self.body.clone());
-        install_crypto();
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Runtime::new().unwrap();
-            runtime.block_on(async {
-                let request = reqwest::Client::new().post(url).body(body);
-                let request = request.header("content-type", "application/json");
-                match request.header("x-agon-decision", "run/0/0").send().await {
-                    Ok(answer) => answer.text().await.unwrap_or_default(),
-                    Err(fault) => fault.to_string(),
-                }
-            })
-        })
+    fn ask(&self) -> JoinHandle<String> {
+        post(self.url.clone(), self.body.clone(), "run/0/0".to_owned())
     }
+}
+
+/// Asks for a decision at the HTTP door; what it says, or why nothing came.
+fn post(url: String, body: String, decision: String) -> JoinHandle<String> {
+    install_crypto();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            let request = reqwest::Client::new().post(url).body(body);
+            let request = request.header("content-type", "application/json");
+            match request.header("x-agon-decision", decision).send().await {
+                Ok(answer) => answer.text().await.unwrap_or_default(),
+                Err(fault) => fault.to_string(),
+            }
+        })
+    })
 }
 
 #[test]
@@ -235,4 +243,96 @@ fn second_signal_ends_a_gateway_at_once_and_says_what_is_lost() {
     assert!(logged.contains("1 call in flight is lost"), "{logged}");
     let answer = answer.join().unwrap();
     assert!(!answer.contains("\"finish_reason\""), "{answer}");
+}
+
+/// A provider that refuses its key until the account is topped up, and temperatures always.
+fn poor_and_old(topped_up: &Arc<AtomicBool>) -> ScriptedServer {
+    let topped_up = Arc::clone(topped_up);
+    ScriptedServer::start(move |_, body| {
+        let refused = |status, error: &str| Said {
+            status,
+            body: format!(r#"{{"error":{{"message":"no",{error}}}}}"#).into_bytes(),
+        };
+        let asked = String::from_utf8_lossy(body);
+        if !topped_up.load(Ordering::SeqCst) {
+            return refused(401, r#""code":"invalid_api_key""#);
+        }
+        if asked.contains("temperature") {
+            return refused(
+                400,
+                r#""param":"temperature","code":"unsupported_parameter""#,
+            );
+        }
+        let answer = r#"{"id":"1","object":"chat.completion","model":"m","choices":[{"index":0,
+            "message":{"role":"assistant","content":"7"},"finish_reason":"stop"}],
+            "usage":{"prompt_tokens":5,"completion_tokens":1}}"#;
+        Said {
+            status: 200,
+            body: answer.into(),
+        }
+    })
+}
+
+#[test]
+fn keys_are_revived_and_refused_parameters_asked_for_again_by_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let topped_up = Arc::new(AtomicBool::new(false));
+    let provider = poor_and_old(&topped_up);
+    fs::write(path("key"), FIRST).unwrap();
+    let text = format!(
+        "[providers.p]\nbase_url = '{}'\nkeys = [{{ file = '{}' }}]\n\
+         [models.m]\nprovider = 'p'\n",
+        provider.base_url(),
+        path("key")
+    );
+    fs::write(path("agon.toml"), text).unwrap();
+    let (config, data) = (path("agon.toml"), path("data"));
+    let mut arguments = vec!["gateway", "--listen", "127.0.0.1:0", "--config", &config];
+    arguments.extend(["--data", &data, "--http-listen", "127.0.0.1:0"]);
+    let (mut gateway, address, logged) = logging(folder.path(), &arguments);
+    let line = gateway.line_with("http listening on ");
+    let http = line.trim().rsplit(' ').next().unwrap();
+    let url = format!("http://{address}");
+    let told = |command: &[&str]| {
+        let arguments = [&["gateway"], command, &["--gateway", &url]].concat();
+        let said = binary::run(&arguments).expect_code(0).out;
+        said.replace(&format!("{url}: "), "").trim().to_owned()
+    };
+    let ask = |index: u32| {
+        let url = format!("http://{http}/v1/chat/completions");
+        let body = r#"{"model":"m","temperature":0.5,"messages":[{"role":"user","content":"hi"}]}"#;
+        post(url, body.to_owned(), format!("run/0/{index}"))
+    };
+
+    let refused = ask(0).join().unwrap();
+    assert!(refused.contains("agon gateway revive"), "{refused}");
+    assert!(told(&["status"]).contains("OUT OF USE: 401"));
+    let nothing = "no matching key is out of use";
+    assert_eq!(told(&["revive", "--provider", "other"]), nothing);
+    let revived = told(&["revive", "--provider", "p"]);
+    assert!(
+        revived.starts_with("p: the key from ") && revived.ends_with(" is in use again"),
+        "{revived}"
+    );
+    assert_eq!(told(&["revive"]), nothing);
+
+    topped_up.store(true, Ordering::SeqCst);
+    let nothing = "no parameter was being left out";
+    assert_eq!(told(&["forget"]), nothing);
+    for (index, requests) in [(1, 3), (2, 4)] {
+        let answer = ask(index).join().unwrap();
+        assert!(answer.contains("\"finish_reason\""), "{answer}");
+        assert_eq!(provider.requests(), requests, "it is left out from then on");
+    }
+    let left_out = "left out because the provider refused it:";
+    assert!(told(&["status"]).contains(left_out));
+    assert_eq!(told(&["forget", "p/other"]), nothing);
+    let forgotten = told(&["forget", "p/m"]);
+    assert_eq!(forgotten, "p/m is asked with temperature again");
+    assert_eq!(told(&["forget"]), nothing);
+    assert!(!told(&["status"]).contains(left_out));
+    let _ = ask(3).join().unwrap();
+    assert_eq!(provider.requests(), 6, "asked with it, then without");
+    assert!(!logged().contains(FIRST) && !revived.contains(FIRST));
 }
