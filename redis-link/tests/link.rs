@@ -1,5 +1,5 @@
-//! The link against real servers: what counts as confirmed by replicas, and that a replica that is
-//! away holds nothing up.
+//! The link against real servers: what counts as confirmed by replicas, that a replica that is away
+//! holds nothing up, and that a server which asks for a certificate is shown one.
 
 use std::time::{Duration, Instant};
 
@@ -56,4 +56,25 @@ async fn replica_that_is_away_holds_nothing_up() {
     let took = began.elapsed();
     // One after the other they would take 40 s.
     assert!(took < Duration::from_secs(3), "{took:?}");
+}
+
+#[tokio::test]
+async fn server_that_asks_for_a_certificate_takes_whoever_shows_one() {
+    agon_service_kit::server::install_crypto();
+    let (server, tls) = RedisServer::start_with_tls();
+    let _ = server.ask(&["ACL", "SETUSER", "agon", "on", ">word", "~*", "+@all"]);
+    let _ = server.ask(&["CONFIG", "SET", "tls-auth-clients", "yes"]);
+    let with = async |url: String| {
+        let address = Address::read(&url)?;
+        let mut link = Link::confirming(address, redis::pipe(), None);
+        let said = redis::cmd("ACL").arg("WHOAMI").query_async(&mut link).await;
+        said.map(|who: String| who)
+    };
+    let without = with(tls.url("agon", "word")).await;
+    assert!(without.is_err(), "{without:?}");
+    let shown = with(tls.url_with_certificate("agon", "word")).await;
+    assert_eq!(shown.unwrap(), "agon");
+    let half = format!("{}&cert=/nowhere", tls.url("agon", "word"));
+    let refused = with(half).await.unwrap_err();
+    assert!(refused.to_string().contains("belong together"), "{refused}");
 }

@@ -256,6 +256,12 @@ impl Tls {
         )
     }
 
+    /// The same with a certificate of its own, for servers that ask for one.
+    pub fn url_with_certificate(&self, user: &str, password: &str) -> String {
+        let ([_, cert, key], url) = (self.files(), self.url(user, password));
+        format!("{url}&cert={}&key={}", cert.display(), key.display())
+    }
+
     /// The same without the authority, which no system knows.
     pub fn url_without_authority(&self) -> String {
         format!("rediss://localhost:{}", self.port)
