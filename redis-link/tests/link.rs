@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use agon_redis_link::{Address, Confirmation, Link};
-use agon_tests::redis::RedisServer;
+use agon_tests::redis::{RedisServer, Sentinel};
 
 fn confirming(server: &RedisServer, within: Duration) -> Link {
     let confirmation = Confirmation {
@@ -58,23 +58,40 @@ async fn replica_that_is_away_holds_nothing_up() {
     assert!(took < Duration::from_secs(3), "{took:?}");
 }
 
+/// Whom a server takes whoever comes over this address for.
+async fn name_at(url: String) -> redis::RedisResult<String> {
+    let mut link = Link::confirming(Address::read(&url)?, redis::pipe(), None);
+    let mut ask = redis::cmd("ACL");
+    ask.arg("WHOAMI").query_async(&mut link).await
+}
+
 #[tokio::test]
 async fn server_that_asks_for_a_certificate_takes_whoever_shows_one() {
-    agon_service_kit::server::install_crypto();
     let (server, tls) = RedisServer::start_with_tls();
     let _ = server.ask(&["ACL", "SETUSER", "agon", "on", ">word", "~*", "+@all"]);
     let _ = server.ask(&["CONFIG", "SET", "tls-auth-clients", "yes"]);
-    let with = async |url: String| {
-        let address = Address::read(&url)?;
-        let mut link = Link::confirming(address, redis::pipe(), None);
-        let said = redis::cmd("ACL").arg("WHOAMI").query_async(&mut link).await;
-        said.map(|who: String| who)
-    };
-    let without = with(tls.url("agon", "word")).await;
+    let without = name_at(tls.url("agon", "word")).await;
     assert!(without.is_err(), "{without:?}");
-    let shown = with(tls.url_with_certificate("agon", "word")).await;
+    let shown = name_at(tls.url_with_certificate("agon", "word")).await;
     assert_eq!(shown.unwrap(), "agon");
     let half = format!("{}&cert=/nowhere", tls.url("agon", "word"));
-    let refused = with(half).await.unwrap_err();
+    let refused = name_at(half).await.unwrap_err();
     assert!(refused.to_string().contains("belong together"), "{refused}");
+}
+
+#[tokio::test]
+async fn sentinels_are_asked_over_tls_for_a_master_that_speaks_it_too() {
+    let (server, tls) = RedisServer::start_with_tls();
+    let _ = server.ask(&["ACL", "SETUSER", "agon", "on", ">word", "~*", "+@all"]);
+    let (_sentinel, url) = Sentinel::with_tls(&tls, "agon", "word");
+    assert_eq!(name_at(url.clone()).await.unwrap(), "agon");
+    let (without, _) = url.split_once('?').unwrap();
+    let refused = name_at(without.to_owned()).await;
+    assert!(refused.is_err(), "nobody knows its authority: {refused:?}");
+    let plain = url.replacen("rediss+", "redis+", 1);
+    let refused = name_at(plain).await.unwrap_err();
+    assert!(
+        refused.to_string().contains("belong to rediss://"),
+        "{refused}"
+    );
 }

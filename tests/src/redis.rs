@@ -302,6 +302,24 @@ impl Sentinel {
         Self::start(&lines)
     }
 
+    /// Starts one that speaks TLS as its master does, and the address of it for a user of that.
+    ///
+    /// # Panics
+    /// As [`RedisServer::start`].
+    pub fn with_tls(master: &Tls, user: &str, password: &str) -> (Self, String) {
+        let [ca, cert, key] = master.files().map(|file| file.display().to_string());
+        let (name, at, port) = (Self::MASTER, master.port, free_port());
+        // Certificates are of names.
+        let sentinel = Self::start(&format!(
+            "tls-port {port}\ntls-ca-cert-file {ca}\ntls-cert-file {cert}\ntls-key-file {key}\n\
+             tls-auth-clients optional\ntls-replication yes\n\
+             sentinel resolve-hostnames yes\nsentinel announce-hostnames yes\n\
+             sentinel monitor {name} localhost {at} 1\n"
+        ));
+        let url = format!("rediss+sentinel://{user}:{password}@localhost:{port}/{name}?ca={ca}");
+        (sentinel, url)
+    }
+
     /// Starts one that has not been told of any master yet.
     ///
     /// # Panics
