@@ -21,6 +21,8 @@ pub fn main() -> ExitCode {
         Err(fault) => return refused(fault),
     };
     output::tell_of_panics();
+    // Each call to a model is a connection, and each connection a file.
+    let _ = agon_service_kit::open_files::limit();
     agon_service_kit::server::install_crypto();
     match commands::run(cli) {
         Ok(()) if output::lost() => {

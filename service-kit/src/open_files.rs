@@ -1,5 +1,5 @@
 //! How many files the process may open: every connection is one. Many systems allow 1,024 unless
-//! a program asks for more, and a server should. Called wherever somebody listens.
+//! a program asks for more. Called by the program as it starts, and by whoever bounds connections.
 
 use std::sync::OnceLock;
 

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::process::Command;
 
 use agon_tests::binary::{self, Ended, run};
 use agon_tests::model_server::ModelServer;
@@ -219,6 +220,23 @@ fn no_answer_is_paid_for_twice_when_the_disk_fills_up_under_hundreds_of_calls() 
         assert!(asked < decisions, "the disk was full before the end");
         assert_eq!(models.count("requests"), decisions);
     });
+}
+
+#[test]
+fn a_run_asks_for_as_many_open_files_as_its_calls_need() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let experiment = runs::write(folder.path(), &MIXED.replace("repeats = 3", "repeats = 60"));
+    let models = ModelServer::start(&["--latency", "300ms"]);
+    let (experiment, base_url) = (experiment.display().to_string(), models.base_url());
+    let (data, out) = (path("data"), path("out"));
+    let mut run = Command::new("sh");
+    run.args(["-c", "ulimit -Sn 100 && exec \"$@\"", "sh"]);
+    run.arg(binary::path());
+    run.args(runs::arguments(&experiment, &base_url, &data, &out));
+    let ended: Ended = run.output().unwrap().into();
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(!ended.err.contains("open files"), "{}", ended.err);
 }
 
 #[test]
