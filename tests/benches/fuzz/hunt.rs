@@ -244,7 +244,8 @@ impl Drop for Watch {
 
 /// Where inputs are kept, and which case was the last: outlives the process.
 pub fn scratch() -> PathBuf {
-    let folder = std::env::temp_dir().join("agon-fuzz");
+    // Of this build: another user may have one of the same name where everybody may write.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fuzz");
     fs::create_dir_all(&folder).expect("the scratch folder can be made");
     folder
 }
