@@ -137,8 +137,10 @@ pub fn typed(value: Option<&impl AsRef<OsStr>>, variable: &str) -> bool {
 /// Exits at the next Ctrl-C or SIGTERM: whoever asks twice does not want to wait. Says what is lost
 /// by it; what is recorded by then is kept all the same.
 pub fn exit_at_second_signal(lost: impl FnOnce() -> Option<String> + Send + 'static) {
+    // Listened for from now on, not only once the task runs.
+    let again = shutdown_signal();
     tokio::spawn(async {
-        shutdown_signal().await;
+        again.await;
         if let Some(lost) = lost() {
             output::tell(&lost);
         }
@@ -296,8 +298,8 @@ where
             () = tasks.shutdown_token().cancelled_owned() => {}
             () = on_signals.at_hangups(hangups) => {}
         }
-        let within = (on_signals.within)().max(STOP_WITHIN);
         exit_at_second_signal(on_signals.lost);
+        let within = (on_signals.within)().max(STOP_WITHIN);
         let ended = tasks.shutdown(within).await;
         guard.shutdown().await;
         ended.map_err(Failure::surroundings)
