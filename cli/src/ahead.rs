@@ -35,7 +35,7 @@ pub struct Ahead<T, R> {
     next: Vec<T>,
     next_bytes: u64,
     under_way: VecDeque<UnderWay<R>>,
-    /// How many such may be under way; to find out takes long.
+    /// How many such may be under way. Kept, because to count processors the system reads files.
     most: usize,
     done: std::vec::IntoIter<R>,
 }

@@ -144,8 +144,9 @@ pub async fn collect(
                     continue;
                 }
             }
-            let bytes = claimed_bytes(&result.record).unwrap_or_default();
-            ahead.add(result, bytes);
+            let parts = [&result.record, &result.telemetry];
+            let bytes = parts.map(|part| claimed_bytes(part).unwrap_or_default());
+            ahead.add(result, bytes.iter().sum());
         }
         let stored = match ahead.next() {
             None => break,

@@ -293,12 +293,16 @@ where
         follow_certificates(&tasks);
         let hangups = Hangups::listen();
         let on_signals = start(tasks.clone()).await?;
-        tokio::select! {
-            _ = shutdown_signal() => {}
-            () = tasks.shutdown_token().cancelled_owned() => {}
-            () = on_signals.at_hangups(hangups) => {}
-        }
+        let signal = tokio::select! {
+            signal = shutdown_signal() => Some(signal),
+            () = tasks.shutdown_token().cancelled_owned() => None,
+            () = on_signals.at_hangups(hangups) => None,
+        };
         exit_at_second_signal(on_signals.lost);
+        // Whoever reads this may send another: it is listened for by now.
+        if let Some(signal) = signal {
+            tracing::info!(signal, "shutting down");
+        }
         let within = (on_signals.within)().max(STOP_WITHIN);
         let ended = tasks.shutdown(within).await;
         guard.shutdown().await;

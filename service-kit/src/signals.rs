@@ -5,7 +5,7 @@ use std::future::Future;
 
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tracing::{info, warn};
+use tracing::warn;
 
 /// Completes at the first SIGINT or SIGTERM from now on (Ctrl-C alone where there are no signals),
 /// naming it. Listens from the call on, not only once it is awaited. Within a runtime only.
@@ -18,12 +18,10 @@ pub fn shutdown_signal() -> impl Future<Output = &'static str> + Send {
     #[cfg(not(unix))]
     let (interrupt, terminate) = (tokio::signal::ctrl_c(), std::future::pending::<()>());
     async {
-        let name = tokio::select! {
+        tokio::select! {
             _ = interrupt => "SIGINT",
             _ = terminate => "SIGTERM",
-        };
-        info!(signal = name, "shutting down");
-        name
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rolling upgrades: two versions of the program side by side while sessions are open, with rules,
-//! records, prompts or what services say to each other changed once. Whatever can be played goes on, whatever cannot waits and is
-//! shown; nothing is dead, and no answer is bought twice.
+//! records, prompts or what services say to each other changed once. Whatever can be played goes on,
+//! whatever cannot waits and is shown; nothing is dead, and no answer is bought twice.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -185,8 +185,8 @@ fn nothing_is_dead(shown: &str) {
     }
 }
 
-/// An upgrade to a version with other rules, records, prompts or messages. `waits_for` is what is shown when only
-/// the new version is left, where that cannot play what the old one began.
+/// An upgrade to a version with other rules, records, prompts or messages. `waits_for` is what is shown
+/// when only the new version is left, where that cannot play what the old one began.
 fn upgrade(changed: &str, waits_for: Option<&str>) {
     let mut fleet = Fleet::start(changed);
     let old = runs::write(fleet.folder.path(), &LONG);

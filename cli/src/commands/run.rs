@@ -74,7 +74,8 @@ pub struct Run {
     #[arg(long, value_name = "N", help_heading = RUNNING,
           value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: Option<u16>,
-    /// Sessions that each worker plays at the same time [default: 128, or 1024 of rule players alone]
+    /// Sessions that each worker plays at the same time [default: 128, or 1024 if only
+    /// rule players play]
     #[arg(long, value_name = "N", help_heading = RUNNING,
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     places: Option<u32>,
@@ -195,6 +196,7 @@ impl Run {
         }
     }
 
+    /// How many sessions each worker plays at the same time.
     fn places_for(&self, checked: &CheckedExperiment) -> u32 {
         let waits = !checked.models.is_empty() || !self.experiment.games.is_empty();
         self.places.unwrap_or(match waits {
@@ -203,9 +205,9 @@ impl Run {
         })
     }
 
-    /// How many sessions with models are played at the same time in this process.
-    pub(super) fn at_a_time(&self) -> u64 {
-        u64::from(self.workers.unwrap_or(WORKERS)) * u64::from(self.places.unwrap_or(PLACES))
+    /// How many sessions are played at the same time in this process.
+    pub(super) fn at_a_time(&self, checked: &CheckedExperiment) -> u64 {
+        u64::from(self.workers.unwrap_or(WORKERS)) * u64::from(self.places_for(checked))
     }
 
     /// Where results go.

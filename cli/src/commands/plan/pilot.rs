@@ -165,7 +165,7 @@ pub fn predict(
             config,
         );
         let share = 1.0 - done / seconds.total.max(f64::MIN_POSITIVE);
-        let playing = (end(&seconds) * share / run.at_a_time() as f64).max(longest);
+        let playing = (end(&seconds) * share / run.at_a_time(checked) as f64).max(longest);
         let limited = under_limits.map_or(0.0, |time| time.as_secs_f64()) * share;
         (playing.max(limited), limited > playing)
     };
@@ -187,7 +187,7 @@ pub fn predict(
         true => "the limits of its keys, if nothing else uses them".to_owned(),
         false => format!(
             "how long sessions take, {} of them at a time",
-            grouped(run.at_a_time())
+            grouped(run.at_a_time(checked))
         ),
     };
     output::print(&format!(
