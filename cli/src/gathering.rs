@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use agon_engine::SessionSpec;
 use agon_engine::record::StoredRecord;
 use agon_outlets::InLine as _;
+use agon_report::grouped;
 use agon_report::leaderboard::names_in;
 use agon_report::selection::value_of;
 use agon_report::session::Telemetry;
@@ -217,12 +218,14 @@ impl Gathered {
         });
         let unfitting = (self.unfitting > 0)
             .then(|| format!("{} left out by --where", counted(self.unfitting, "session")));
-        let unreadable = (self.unreadable > 0).then(|| {
-            format!(
-                "{} could not be read and counted nowhere",
-                counted(self.unreadable, "line or file")
-            )
-        });
+        let unreadable = match self.unreadable {
+            0 => None,
+            1 => Some("1 unreadable line or file left out".to_owned()),
+            more => Some(format!(
+                "{} unreadable lines or files left out",
+                grouped(more)
+            )),
+        };
         [again, differing, unfitting, unreadable]
             .into_iter()
             .flatten()
