@@ -152,6 +152,7 @@ try:
     run = agon.run(experiment, players={"me": player})
     print("done", run.outcome, run.sessions_done, count, run.verify().sessions)
 except agon.Interrupted as stopped:
+    print("answered:", stopped.run.players["me"].answered)
     print("kept:", stopped.run.outcome, stopped)
     raise
 """
@@ -208,11 +209,14 @@ def test_ctrl_c_stops_a_run_with_players_which_then_continues(binary, folder):
     assert "kept: interrupted" in printed
     assert "are kept in agon-data. Run the same command again to continue" in printed
     assert ours(folder, binary) == []
+    answered = int(re.search(r"^answered: (\d+)$", printed, re.MULTILINE)[1])
+    # Each of the 32 threads may have held an answer that nobody had accepted yet.
+    assert answered > 80 - 32
     again = program(PLAYER_RUN, "1000", "soon")
     printed, told = again.communicate(timeout=60)
     outcome = printed.split()
     assert outcome[:3] == ["done", "complete", "50"], (printed, told)
-    assert int(outcome[3]) <= 300 - 60, "answers were asked for twice"
+    assert int(outcome[3]) <= 300 - answered, "answers were asked for twice"
     assert outcome[4] == "50"
 
 
