@@ -264,7 +264,7 @@ pub fn whole(path: &Path) -> Result<String, LineError> {
 
 /// Bytes as text, if they hold no more than a record may.
 fn text(bytes: Vec<u8>) -> Result<String, String> {
-    let within = Extent::of_json(&bytes).within(&RECORD);
+    let within = Extent::check_json(&bytes, &RECORD);
     within.map_err(|error| format!("is no record of a game: {error}"))?;
     String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())
 }

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use serde::de::IgnoredAny;
 
 use crate::queue::SessionResult;
+use crate::specs::KnownSpec;
 
 /// Of one session, unpacked: some hundred bytes for each answer of a model.
 const MOST_TELEMETRY_BYTES: u64 = 64 << 20;
@@ -38,11 +39,16 @@ pub enum ResultFault {
 }
 
 /// Checks what a worker hands in. The session's id is the hash of its spec, so a spec of this id is
-/// the spec that was leased.
+/// the spec that was leased, as is one that reads like it.
 ///
 /// # Errors
 /// It is no result of this session.
-pub fn check(session: &str, record: Bytes, telemetry: Bytes) -> Result<SessionResult, ResultFault> {
+pub fn check(
+    session: &str,
+    leased: Option<&KnownSpec>,
+    record: Bytes,
+    telemetry: Bytes,
+) -> Result<SessionResult, ResultFault> {
     // Before memory is taken for what a few bytes say of themselves.
     let claimed = Extent {
         bytes: claimed_bytes(&record).unwrap_or_default().saturating_sub(1),
@@ -53,19 +59,21 @@ pub fn check(session: &str, record: Bytes, telemetry: Bytes) -> Result<SessionRe
         return Err(ResultFault::Telemetry);
     }
     let line = unpack(&record).ok_or(ResultFault::NotOneLine("record"))?;
-    let within = Extent::of_json(line.as_bytes()).within(&RECORD);
-    within.map_err(ResultFault::TooLarge)?;
-    let parsed = StoredRecord::from_line(&line).map_err(ResultFault::Record)?;
-    is_of(session, parsed.session)?;
+    Extent::check_json(line.as_bytes(), &RECORD).map_err(ResultFault::TooLarge)?;
+    let known = |text: &str| leased.and_then(|leased| leased.recorded_as(text));
+    let found = StoredRecord::check_line(&line, known).map_err(ResultFault::Record)?;
+    if found.session.as_str() != session {
+        return Err(ResultFault::OtherSession(found.session));
+    }
     let told = unpack(&telemetry).ok_or(ResultFault::NotOneLine("telemetry"))?;
     // Not built, only read: nobody looks into it here.
     let is_json = serde_json::from_str::<IgnoredAny>(&told).is_ok();
     if !is_json || !told.trim_start().starts_with('{') {
         return Err(ResultFault::Telemetry);
     }
-    let found = parsed.spec.id();
-    if found.as_str() != session {
-        return Err(ResultFault::OtherSpec(found));
+    let other = found.other_spec.map(|spec| spec.id());
+    if let Some(other) = other.filter(|id| id.as_str() != session) {
+        return Err(ResultFault::OtherSpec(other));
     }
     Ok(SessionResult {
         session_id: session.to_owned(),
@@ -80,13 +88,6 @@ fn digest(line: &[u8]) -> u64 {
     let hash = blake3::hash(line);
     let first = hash.as_bytes().first_chunk().copied();
     u64::from_le_bytes(first.unwrap_or_default())
-}
-
-fn is_of(session: &str, found: SessionId) -> Result<(), ResultFault> {
-    match found.as_str() == session {
-        true => Ok(()),
-        false => Err(ResultFault::OtherSession(found)),
-    }
 }
 
 #[cfg(test)]
@@ -106,11 +107,11 @@ mod tests {
                 "it has 104857601 bytes, and 104857600 are the most",
             ),
         ] {
-            let fault = check("id", pack(&line), pack("{}")).unwrap_err();
+            let fault = check("id", None, pack(&line), pack("{}")).unwrap_err();
             assert!(matches!(fault, ResultFault::TooLarge(_)));
             assert!(fault.to_string().contains(said), "{fault}");
         }
-        let fault = check("id", pack("{}"), pack("{}")).unwrap_err();
+        let fault = check("id", None, pack("{}"), pack("{}")).unwrap_err();
         assert!(matches!(fault, ResultFault::Record(_)));
         // Four bytes at the end say how much it is: no memory is taken for what they claim.
         let claiming = |bytes: u32| {
@@ -120,9 +121,9 @@ mod tests {
             packed.extend(bytes.to_le_bytes());
             Bytes::from(packed)
         };
-        let fault = check("id", claiming(400 << 20), pack("{}")).unwrap_err();
+        let fault = check("id", None, claiming(400 << 20), pack("{}")).unwrap_err();
         assert!(matches!(fault, ResultFault::TooLarge(_)), "{fault}");
-        let fault = check("id", pack("{}"), claiming(400 << 20)).unwrap_err();
+        let fault = check("id", None, pack("{}"), claiming(400 << 20)).unwrap_err();
         assert!(matches!(fault, ResultFault::Telemetry), "{fault}");
     }
 }

@@ -179,7 +179,7 @@ impl WorkerStream {
                     match message?.map(|request| request.message) {
                         None => open = false,
                         Some(Some(FromWorker::HandIn(said))) => {
-                            checks.push_back(check(said, &leases));
+                            checks.push_back(check(said, &leases, self.office.specs.clone()));
                         }
                         Some(Some(message)) => {
                             self.on_message(stream, message, &mut leases).await?;

@@ -5,6 +5,8 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use agon_engine::Luck;
+use agon_engine::spec::{Repeats, SessionSpec};
 use agon_identity::holder::OF_TEAM;
 use agon_proto::capabilities;
 use agon_proto::v1::ExperimentSubmitted;
@@ -12,7 +14,7 @@ use parking_lot::Mutex;
 
 use crate::experiment::{Cell, Expansion, ExperimentDocument};
 use crate::queue::sessions::Shape;
-use crate::queue::{CELL_KEY, grid_of, shape_of};
+use crate::queue::{CELL_KEY, LeaseId, grid_of, shape_of};
 
 /// Cells that were used last: neighbours in a grid are granted together.
 const RECENT: usize = 16;
@@ -24,6 +26,28 @@ pub struct KnownSession {
     pub id: String,
     /// Its spec as JSON.
     pub spec: String,
+}
+
+/// What is known of a session that was leased.
+pub struct KnownSpec {
+    written: Arc<Written>,
+    luck: Luck,
+}
+
+impl KnownSpec {
+    /// The spec, up to its luck, if this is how it is written into its record. Items of its own, and
+    /// what a worker of another version writes, are not known.
+    pub fn recorded_as(&self, text: &str) -> Option<&SessionSpec> {
+        let repeats = self.written.repeats.as_ref()?;
+        let is_same = repeats.is_recorded_as(self.luck, text);
+        is_same.then(|| repeats.spec())
+    }
+}
+
+/// A cell, and its sessions as they are written unless each of them has items of its own.
+struct Written {
+    cell: Cell,
+    repeats: Option<Repeats>,
 }
 
 /// The id under which the gateway keeps a session's decisions: the session's, or, where experiments are
@@ -46,7 +70,7 @@ pub struct KnownExperiment {
     /// Versions of the rules under which it was submitted, by game.
     rules: BTreeMap<String, u32>,
     expansion: Expansion<Arc<ExperimentDocument>>,
-    recent: Mutex<VecDeque<(u32, Arc<Cell>)>>,
+    recent: Mutex<VecDeque<(u32, Arc<Written>)>>,
 }
 
 impl KnownExperiment {
@@ -71,11 +95,24 @@ impl KnownExperiment {
     /// The session at a position; `None` when this program makes none there.
     pub fn session(&self, position: u32) -> Option<KnownSession> {
         let (cell, repeat, place) = self.shape.parts(position);
-        let spec = self.cell(cell)?.session(repeat, place);
-        let (id, spec) = spec.identified();
+        let written = self.cell(cell)?;
+        let (id, spec) = match &written.repeats {
+            Some(repeats) => repeats.identified(written.cell.luck(repeat, place)),
+            None => written.cell.session(repeat, place).identified(),
+        };
         Some(KnownSession {
             id: id.to_string(),
             spec,
+        })
+    }
+
+    /// What the record of the session at a position is compared with.
+    pub fn spec(&self, position: u32) -> Option<KnownSpec> {
+        let (cell, repeat, place) = self.shape.parts(position);
+        let written = self.cell(cell)?;
+        Some(KnownSpec {
+            luck: written.cell.luck(repeat, place),
+            written,
         })
     }
 
@@ -93,13 +130,13 @@ impl KnownExperiment {
         cells.into_iter().all(|cell| {
             let first = cell as usize * CELL_KEY;
             let stored = self.submitted.cells.get(first..first + CELL_KEY);
-            let found = self.cell(cell).map(|found| cell_key(&found));
+            let found = self.cell(cell).map(|found| cell_key(&found.cell));
             stored.is_some() && stored == found.as_ref().map(|key| &key[..])
         })
     }
 
-    fn cell(&self, number: u32) -> Option<Arc<Cell>> {
-        let find = |recent: &VecDeque<(u32, Arc<Cell>)>| {
+    fn cell(&self, number: u32) -> Option<Arc<Written>> {
+        let find = |recent: &VecDeque<(u32, Arc<Written>)>| {
             let found = recent.iter().find(|(known, _)| *known == number);
             found.map(|(_, cell)| Arc::clone(cell))
         };
@@ -111,7 +148,8 @@ impl KnownExperiment {
         if let Some(rules) = self.rules.get(&cell.spec.game) {
             cell.spec.rules_version = *rules;
         }
-        let cell = Arc::new(cell);
+        let repeats = (!cell.is_redrawn()).then(|| Repeats::of(cell.spec.clone()));
+        let cell = Arc::new(Written { cell, repeats });
         let mut recent = self.recent.lock();
         if recent.len() == RECENT {
             recent.pop_front();
@@ -161,8 +199,111 @@ impl Specs {
         self.known.lock().remove(&key);
     }
 
+    /// What the record of a leased session is compared with, as long as its experiment has that grid.
+    pub fn spec(&self, lease: LeaseId) -> Option<KnownSpec> {
+        let known = self.get(lease.session.experiment)?;
+        (known.grid == lease.grid).then(|| known.spec(lease.session.position))?
+    }
+
     /// What is known of an experiment.
     pub fn get(&self, key: u32) -> Option<Arc<KnownExperiment>> {
         self.known.lock().get(&key).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_proto::v1::SubmitExperimentRequest;
+
+    use super::*;
+    use crate::experiment::ExperimentFile;
+    use crate::submission;
+
+    fn known(games: &str) -> KnownExperiment {
+        let text = format!(
+            "name = \"x\"\nseed = 7\nrepeats = 3\nseries = {{ length = 2 }}\n\
+             players.me = {{ kind = \"rule\", strategy = \"equilibrium\" }}\n\
+             players.bidder = {{ kind = \"rule\", strategy = \"truthful\" }}\n{games}"
+        );
+        let file = ExperimentFile::parse("x.toml", &text).unwrap();
+        let document = file.check().unwrap_or_else(|errors| panic!("{errors}"));
+        let request = SubmitExperimentRequest {
+            document: document.to_json().into(),
+            ..Default::default()
+        };
+        let made = submission::prepare(request, Vec::new()).unwrap();
+        KnownExperiment::new(made.submitted, made.document)
+    }
+
+    const GUESSING: &str = "[[games]]\ngame = \"guess_two_thirds\"\nseats = [\"me\", \"me\"]\n\
+         grid.\"params.ratio\" = [0.4, 0.6]\n";
+
+    /// Six houses, of which each repeat draws two.
+    fn houses() -> String {
+        let houses = (0..6).map(|house| {
+            format!(
+                "[[worlds.w.items]]\nname = \"{house}\"\nstarting_price = 1\ntrue_value = 2\n\
+                 suits = [\"{}\"]\n",
+                ["a", "b"][house % 2]
+            )
+        });
+        let personas = ["a", "b"]
+            .map(|name| format!("[[worlds.w.personas]]\nname = \"{name}\"\ntext = \"t\"\n"));
+        let game = "[[games]]\ngame = \"english_auction\"\nseats = [\"bidder\", \"bidder\"]\n\
+             world = { name = \"w\", items = 2, draw = \"per_repeat\", matched = 1, \
+             personas = [[\"a\"], [\"b\"]] }\n";
+        houses.chain(personas).chain([game.to_owned()]).collect()
+    }
+
+    /// Specs of all sessions, as they are told.
+    fn specs(known: &KnownExperiment) -> Vec<SessionSpec> {
+        let sessions = (0..).map_while(|position| known.session(position));
+        let specs = sessions.map(|session| {
+            let spec: SessionSpec = serde_json::from_str(&session.spec).unwrap();
+            assert_eq!(spec.identified(), (session.id.into(), session.spec));
+            spec
+        });
+        specs.collect()
+    }
+
+    #[test]
+    fn every_session_is_told_with_its_own_luck_and_its_own_items() {
+        let guessing = specs(&known(GUESSING));
+        assert_eq!(guessing.len(), 12);
+        let houses = specs(&known(&houses()));
+        assert_eq!(houses.len(), 6);
+        for specs in [guessing, houses] {
+            for (at, spec) in specs.iter().enumerate() {
+                assert_eq!(spec.luck, Luck::new(7, at as u32 / 2 % 3).at(at as u32 % 2));
+            }
+            let items: Vec<_> = specs.iter().map(|spec| spec.params.get("items")).collect();
+            let is_redrawn = items[0].is_some();
+            assert_eq!(items.iter().any(|drawn| *drawn != items[0]), is_redrawn);
+        }
+    }
+
+    #[test]
+    fn a_spec_is_known_at_its_own_position_in_the_words_of_its_record_and_nowhere_else() {
+        let known = known(GUESSING);
+        let specs = specs(&known);
+        for (at, spec) in specs.iter().enumerate() {
+            let text = serde_json::to_string(spec).unwrap();
+            for position in 0..specs.len() {
+                let leased = known.spec(position as u32).unwrap();
+                let found = leased.recorded_as(&text).is_some();
+                assert_eq!(found, position == at, "{text} at {position}");
+            }
+        }
+        assert!(known.spec(specs.len() as u32).is_none());
+    }
+
+    #[test]
+    fn what_is_drawn_anew_for_each_repeat_is_read() {
+        let known = known(&houses());
+        for (at, spec) in specs(&known).iter().enumerate() {
+            let text = serde_json::to_string(spec).unwrap();
+            let leased = known.spec(at as u32).unwrap();
+            assert!(leased.recorded_as(&text).is_none());
+        }
     }
 }

@@ -79,6 +79,19 @@ impl Extent {
         extent
     }
 
+    /// Whether a JSON text holds no more than the bounds allow. A text that is shorter than their
+    /// smallest number is not counted: each value takes a byte at least.
+    ///
+    /// # Errors
+    /// As [`Extent::within`].
+    pub fn check_json(text: &[u8], bounds: &Bounds) -> Result<(), TooLarge> {
+        let fewest = bounds.bytes.min(bounds.values).min(bounds.tables);
+        match text.len() as u64 <= fewest {
+            true => Ok(()),
+            false => Self::of_json(text).within(bounds),
+        }
+    }
+
     /// # Errors
     /// It is more than the bounds allow; names the first of them.
     pub fn within(&self, bounds: &Bounds) -> Result<(), TooLarge> {
@@ -178,5 +191,28 @@ mod tests {
         assert_eq!(error.to_string(), "it has 3 values, and 2 are the most");
         let error = Extent::of_json(b"{\"a\":{}}").within(&bounds).unwrap_err();
         assert_eq!(error.to_string(), "it has 2 tables, and 1 are the most");
+    }
+
+    #[test]
+    fn a_text_is_refused_as_soon_as_it_can_hold_more_than_it_may() {
+        let bounds = Bounds {
+            bytes: 9,
+            values: 9,
+            tables: 3,
+        };
+        for (text, refused) in [
+            ("{}", None),
+            ("[{}]", None),
+            ("[{},{},{},{}]", Some("it has 12 bytes, and 9 are the most")),
+            ("[ {},  {} ]", None),
+            ("{{{{", Some("it has 4 tables, and 3 are the most")),
+        ] {
+            let checked = Extent::check_json(text.as_bytes(), &bounds);
+            assert_eq!(checked, Extent::of_json(text.as_bytes()).within(&bounds));
+            assert_eq!(
+                checked.err().map(|error| error.to_string()).as_deref(),
+                refused
+            );
+        }
     }
 }

@@ -22,7 +22,9 @@ use crate::versions;
 
 mod brief;
 mod handover;
+mod known;
 
+pub use self::known::Whose;
 pub use crate::versions::RECORD_VERSION;
 
 /// The first version; it has no `model` of decisions.
@@ -46,9 +48,9 @@ const PROBABILITIES_VERSION: u32 = 5;
 const LOGPROBS: &str = "logprobs";
 
 /// A finished session; `M` is what its moves are, as made by this program or as read back, `D` what
-/// its decisions are.
+/// its decisions are, `S` its spec.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record<M = Move, D = RecordedDecision> {
+pub struct Record<M = Move, D = RecordedDecision, S = SessionSpec> {
     /// Version of its form, [`RECORD_VERSION`] at most.
     pub agon_record: u32,
     /// Id of the spec.
@@ -57,7 +59,7 @@ pub struct Record<M = Move, D = RecordedDecision> {
     #[serde(default)]
     pub simulated: bool,
     /// What was played.
-    pub spec: SessionSpec,
+    pub spec: S,
     /// What its players took along from the session before it in its series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried: Option<Carried>,
@@ -397,13 +399,24 @@ fn check_version(found: u32) -> Result<(), RecordError> {
     Ok(())
 }
 
-impl StoredRecord {
-    /// Checks what holds for every session and what readers of records rely on: seats that exist,
-    /// one result each, turns without gaps.
-    fn check_shape(&self) -> Result<(), String> {
-        let seats = self.spec.seats.len();
-        if self.spec.outside.is_some() && registry::find(&self.spec.game).is_ok() {
-            return Err(format!("{} is not played elsewhere", self.spec.game));
+impl<S> Record<StoredMove, RecordedDecision, S> {
+    /// Checks what holds for every session and what readers of records rely on; what was played is
+    /// given apart.
+    fn check(&self, spec: &SessionSpec) -> Result<(), RecordError> {
+        check_version(self.agon_record)?;
+        check_size(spec).map_err(RecordError::TooLarge)?;
+        self.check_shape(spec).map_err(RecordError::Impossible)?;
+        match self.session.is_whole() {
+            true => Ok(()),
+            false => Err(RecordError::NoId(self.session.to_string())),
+        }
+    }
+
+    /// Checks that its seats exist and have one result each, and that turns have no gaps.
+    fn check_shape(&self, spec: &SessionSpec) -> Result<(), String> {
+        let seats = spec.seats.len();
+        if spec.outside.is_some() && registry::find(&spec.game).is_ok() {
+            return Err(format!("{} is not played elsewhere", spec.game));
         }
         let outcome = &self.outcome;
         let results = [
@@ -438,7 +451,9 @@ impl StoredRecord {
             Err(format!("an event of round {} among {most}", event.round))
         })
     }
+}
 
+impl StoredRecord {
     /// What a game that is played elsewhere said, each reply with the turn that it followed.
     ///
     /// # Errors
@@ -462,12 +477,7 @@ impl StoredRecord {
     }
 
     fn checked(self) -> Result<Self, RecordError> {
-        check_version(self.agon_record)?;
-        check_size(&self.spec).map_err(RecordError::TooLarge)?;
-        self.check_shape().map_err(RecordError::Impossible)?;
-        match self.session.is_whole() {
-            true => Ok(self),
-            false => Err(RecordError::NoId(self.session.to_string())),
-        }
+        self.check(&self.spec)?;
+        Ok(self)
     }
 }

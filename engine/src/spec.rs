@@ -14,6 +14,9 @@ use crate::outside::OutsideRules;
 pub mod bundle;
 mod canonical;
 pub mod prompts;
+mod repeats;
+
+pub use repeats::Repeats;
 
 /// JSON object with a stable order of keys.
 pub type Settings = BTreeMap<String, serde_json::Value>;
@@ -119,6 +122,12 @@ const ID_DIGITS: usize = 32;
 pub struct SessionId(String);
 
 impl SessionId {
+    /// Of a spec's canonical JSON.
+    fn of(canonical_json: &str) -> Self {
+        let digest = blake3::hash(canonical_json.as_bytes());
+        Self(digest.to_hex()[..ID_DIGITS].to_owned())
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -159,16 +168,13 @@ impl SessionSpec {
     /// The session's id, and the JSON that it is made of ([`Self::canonical_json`]).
     pub fn identified(&self) -> (SessionId, String) {
         let json = self.canonical_json();
-        let digest = blake3::hash(json.as_bytes());
-        (SessionId(digest.to_hex()[..ID_DIGITS].to_owned()), json)
+        (SessionId::of(&json), json)
     }
 
     /// The spec as JSON with sorted keys and no blanks: equal specs give equal
     /// bytes, however they were built.
     pub fn canonical_json(&self) -> String {
-        // A spec holds strings, numbers and maps with string keys: none of them
-        // can fail to serialise.
-        serde_json::to_string(&canonical::Spec(self)).unwrap_or_default()
+        repeats::json(&canonical::Spec(self))
     }
 
     /// The session before this one in its series; `None` for the first of a

@@ -333,7 +333,7 @@ fn read(
     }
     let one = |reply: Box<RawValue>| {
         // More than a record holds is not even read.
-        let within = Extent::of_json(reply.get().as_bytes()).within(&RECORD);
+        let within = Extent::check_json(reply.get().as_bytes(), &RECORD);
         within.map_err(|much| wrong(format!("too large: {much}")))?;
         let read: Result<StepReply, _> = serde_json::from_str(reply.get());
         read.map_err(|error| wrong(format!("no reply: {error}")))

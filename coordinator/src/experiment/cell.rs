@@ -44,13 +44,23 @@ impl Cell {
     /// The spec of one session: of a repeat, and a place in its series.
     pub fn session(&self, repeat: u32, place: u32) -> SessionSpec {
         let mut spec = self.spec.clone();
-        spec.luck.repeat = repeat;
-        spec.luck.place = place;
+        spec.luck = self.luck(repeat, place);
         let further = (repeat as usize).checked_sub(1);
         if let Some(items) = further.and_then(|further| self.redrawn.get(further)) {
             spec.params.insert(worlds::ITEMS.to_owned(), items.clone());
         }
         spec
+    }
+
+    /// The luck of that session.
+    pub fn luck(&self, repeat: u32, place: u32) -> Luck {
+        let seed = self.spec.luck.seed;
+        Luck::new(seed, repeat).at(place)
+    }
+
+    /// Whether repeats differ in more than their luck.
+    pub fn is_redrawn(&self) -> bool {
+        !self.redrawn.is_empty()
     }
 }
 

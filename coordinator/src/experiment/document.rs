@@ -274,7 +274,7 @@ impl ExperimentDocument {
 }
 
 fn check_extent(json: &[u8]) -> Result<(), Faults> {
-    Extent::of_json(json).within(&DOCUMENT).map_err(|error| {
+    Extent::check_json(json, &DOCUMENT).map_err(|error| {
         about_all(format!(
             "the document is too large: {error}; split the experiment into several"
         ))

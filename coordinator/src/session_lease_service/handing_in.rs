@@ -12,11 +12,16 @@ use super::leases::{Checked, Leases, Verdict};
 use crate::metrics;
 use crate::queue::Outcome;
 use crate::result;
+use crate::specs::{KnownSpec, Specs};
 use crate::wire;
 
 /// Checks the outcomes of a message. Those of leases that are none of this worker's are not looked
 /// at.
-pub(super) fn check(said: HandIn, leases: &Leases) -> BoxFuture<'static, Vec<Checked>> {
+pub(super) fn check(
+    said: HandIn,
+    leases: &Leases,
+    specs: Specs,
+) -> BoxFuture<'static, Vec<Checked>> {
     let outcomes = said
         .outcomes
         .into_iter()
@@ -33,7 +38,9 @@ pub(super) fn check(said: HandIn, leases: &Leases) -> BoxFuture<'static, Vec<Che
     async move {
         let checked = compute::SHORT.run(move || {
             let checked = outcomes.into_iter().map(|(reference, lease, outcome)| {
-                let verdict = verdict(&reference, outcome.filter(|_| lease.is_some()));
+                let leased = lease.and_then(|lease| specs.spec(lease));
+                let outcome = outcome.filter(|_| lease.is_some());
+                let verdict = verdict(&reference, leased.as_ref(), outcome);
                 Checked {
                     reference,
                     lease,
@@ -54,7 +61,7 @@ pub(super) fn check(said: HandIn, leases: &Leases) -> BoxFuture<'static, Vec<Che
     .boxed()
 }
 
-fn verdict(lease: &LeaseRef, outcome: Option<Said>) -> Verdict {
+fn verdict(lease: &LeaseRef, leased: Option<&KnownSpec>, outcome: Option<Said>) -> Verdict {
     match outcome {
         Some(Said::Failed(failed)) => {
             let (failure, reason) = wire::failed(failed);
@@ -67,7 +74,8 @@ fn verdict(lease: &LeaseRef, outcome: Option<Said>) -> Verdict {
             Verdict::Good(Outcome::Failed(failure, reason))
         }
         Some(Said::Finished(finished)) => {
-            match result::check(&lease.session_id, finished.record, finished.telemetry) {
+            let (record, telemetry) = (finished.record, finished.telemetry);
+            match result::check(&lease.session_id, leased, record, telemetry) {
                 Ok(result) => Verdict::Good(Outcome::Finished(result)),
                 Err(fault) => {
                     let reason = format!("its worker handed in no record of it: {fault}");

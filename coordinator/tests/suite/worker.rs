@@ -63,6 +63,15 @@ pub fn record(lease: &Lease) -> serde_json::Value {
     })
 }
 
+/// A record as workers write it: the parts of its spec stand in the order of the program's own type.
+pub fn line(record: &serde_json::Value) -> String {
+    let spec: agon_engine::SessionSpec = serde_json::from_value(record["spec"].clone()).unwrap();
+    let mut record = record.clone();
+    record["spec"] = "the spec".into();
+    let spec = serde_json::to_string(&spec).unwrap();
+    record.to_string().replacen("\"the spec\"", &spec, 1)
+}
+
 /// A line as workers hand it in: with its line break, as one gzip member.
 pub fn packed(line: impl AsRef<[u8]>) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
@@ -206,7 +215,7 @@ impl Worker {
 
     /// Hands in a record of the session.
     pub async fn complete(&mut self, lease: &Lease) -> Settlement {
-        let record = packed(record(lease).to_string());
+        let record = packed(line(&record(lease)));
         self.hand_in(lease.lease.as_ref().unwrap(), record, packed("{}"))
             .await
     }

@@ -15,7 +15,7 @@ use tonic::Code;
 
 use crate::redis_server::RedisServer;
 use crate::stand::{FILE, LONG, document_of, embedded, fetch, open, play_all, progress, submit};
-use crate::worker::{Worker, commands, introduction, leases, packed, record};
+use crate::worker::{Worker, commands, introduction, leases, line as line_of, packed, record};
 
 #[tokio::test]
 async fn worker_goes_on_over_a_new_stream() {
@@ -138,10 +138,10 @@ fn forgeries(lease: &Lease, other: &Lease) -> Vec<(Vec<u8>, Vec<u8>)> {
     }
     forged.push(vec![0xff, 0xfe, 0x00]);
     forged.push("[".repeat(100_000).into_bytes());
-    let line = honest.to_string();
+    let line = line_of(&honest);
     forged.push(line.as_bytes()[..line.len() / 2].to_vec());
     forged.push(line.replacen('{', "{\n", 1).into_bytes());
-    forged.push(record(other).to_string().into_bytes());
+    forged.push(line_of(&record(other)).into_bytes());
     let changes: [(&str, serde_json::Value); 7] = [
         ("/session", serde_json::json!("short")),
         ("/agon_record", serde_json::json!(1_000_000)),
@@ -157,7 +157,7 @@ fn forgeries(lease: &Lease, other: &Lease) -> Vec<(Vec<u8>, Vec<u8>)> {
     for (place, value) in changes {
         let mut changed = honest.clone();
         *changed.pointer_mut(place).expect(place) = value;
-        forged.push(changed.to_string().into_bytes());
+        forged.push(line_of(&changed).into_bytes());
     }
     let honest = packed(&line);
     let pack = |record: Vec<u8>| (packed(record), packed("{}"));

@@ -18,12 +18,7 @@ impl Serialize for Spec<'_> {
         let SessionSpec {
             experiment,
             setting,
-            luck:
-                Luck {
-                    seed,
-                    repeat,
-                    place,
-                },
+            luck,
             game,
             outside,
             rules_version,
@@ -33,17 +28,10 @@ impl Serialize for Spec<'_> {
             prompt_bundle,
             origins,
         } = self.0;
-        // In order of their names; the first place of a series is left out.
-        let luck = [
-            ("place", u64::from(*place)),
-            ("repeat", u64::from(*repeat)),
-            ("seed", *seed),
-        ];
-        let luck = &luck[usize::from(*place == 0)..];
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("experiment", experiment)?;
         map.serialize_entry("game", game)?;
-        map.serialize_entry("luck", &Pairs(luck))?;
+        map.serialize_entry("luck", &Chance(*luck))?;
         if !origins.is_empty() {
             map.serialize_entry("origins", &Origins(origins))?;
         }
@@ -115,11 +103,23 @@ impl Serialize for Player<'_> {
     }
 }
 
-struct Pairs<'a>(&'a [(&'static str, u64)]);
+/// Writes a session's luck.
+pub(super) struct Chance(pub(super) Luck);
 
-impl Serialize for Pairs<'_> {
+impl Serialize for Chance {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().copied())
+        let Luck {
+            seed,
+            repeat,
+            place,
+        } = self.0;
+        // In order of their names; the first place of a series is left out.
+        let pairs = [
+            ("place", u64::from(place)),
+            ("repeat", u64::from(repeat)),
+            ("seed", seed),
+        ];
+        serializer.collect_map(pairs.into_iter().skip(usize::from(place == 0)))
     }
 }
 

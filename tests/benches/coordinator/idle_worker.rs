@@ -1,8 +1,10 @@
 //! A worker that plays nothing: what it is leased it hands in at once, with a record in which nothing
 //! happened. It costs less than the coordinator, so that this is what is measured.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use agon_coordinator::experiment::{ExperimentFile, expand};
 use agon_proto::packed::pack;
 use agon_proto::v1::session_lease_service_client::SessionLeaseServiceClient;
 use agon_proto::v1::session_outcome::Outcome;
@@ -21,7 +23,13 @@ use tokio_stream::wrappers::UnboundedReceiverStream;
 const TOGETHER: usize = 256;
 
 /// Works until it is dropped; counts the sessions that are stored.
-pub async fn work(url: &str, name: &str, places: u32, stored: &AtomicU32) {
+pub async fn work(
+    url: &str,
+    name: &str,
+    places: u32,
+    records: &HashMap<String, Bytes>,
+    stored: &AtomicU32,
+) {
     let (outgoing, requests) = mpsc::unbounded_channel();
     let say = |message| {
         let message = Some(message);
@@ -58,7 +66,7 @@ pub async fn work(url: &str, name: &str, places: u32, stored: &AtomicU32) {
                 let mut leases = granted.leases.into_iter().peekable();
                 while leases.peek().is_some() {
                     let some = leases.by_ref().take(TOGETHER);
-                    let outcomes = some.map(|lease| finished(lease, telemetry.clone()));
+                    let outcomes = some.map(|lease| finished(lease, records, telemetry.clone()));
                     say(Say::HandIn(HandIn {
                         outcomes: outcomes.collect(),
                     }));
@@ -75,17 +83,29 @@ pub async fn work(url: &str, name: &str, places: u32, stored: &AtomicU32) {
     }
 }
 
-fn finished(lease: Lease, telemetry: Bytes) -> SessionOutcome {
+/// Every session's record of an experiment in which nothing happens, packed, by its id: made before the
+/// clock starts, because to pack one takes as long as to hand it in.
+pub fn records(text: &str) -> HashMap<String, Bytes> {
+    let file = ExperimentFile::parse("bench.toml", text).expect("an experiment");
+    let document = file.check().expect("a good experiment");
+    let sessions = expand(&document).expect("a grid").into_sessions();
+    let records = sessions.map(|session| {
+        let id = session.spec.id().to_string();
+        let spec = serde_json::to_string(&session.spec).expect("JSON");
+        let record = format!(
+            "{{\"agon_record\":1,\"session\":\"{id}\",\"simulated\":false,\"spec\":{spec},\
+             \"outcome\":{{\"payoffs\":[0.0,0.0],\"fouls\":[{{}},{{}}],\"forfeits\":[0,0]}},\
+             \"measures\":{{\"scores\":{{}},\"parts\":{{}},\"series\":{{}}}},\"moves\":[],\
+             \"events\":[],\"draws\":[]}}"
+        );
+        (id, pack(&record))
+    });
+    records.collect()
+}
+
+fn finished(lease: Lease, records: &HashMap<String, Bytes>, telemetry: Bytes) -> SessionOutcome {
     let reference = lease.lease.expect("a lease");
-    let spec = str::from_utf8(&lease.spec).expect("a spec of text");
-    let session = &reference.session_id;
-    let record = format!(
-        "{{\"agon_record\":1,\"session\":\"{session}\",\"simulated\":false,\"spec\":{spec},\
-         \"outcome\":{{\"payoffs\":[0.0,0.0],\"fouls\":[{{}},{{}}],\"forfeits\":[0,0]}},\
-         \"measures\":{{\"scores\":{{}},\"parts\":{{}},\"series\":{{}}}},\"moves\":[],\
-         \"events\":[],\"draws\":[]}}"
-    );
-    let record = pack(&record);
+    let record = records[&reference.session_id].clone();
     SessionOutcome {
         outcome: Some(Outcome::Finished(FinishedSession { record, telemetry })),
         lease: Some(reference),

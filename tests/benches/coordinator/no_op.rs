@@ -34,17 +34,21 @@ pub fn measure() {
         .build()
         .expect("a runtime");
     let all = sessions(SESSIONS);
+    let experiment = trivial("no-op", all);
+    let records = Arc::new(idle_worker::records(&experiment));
     runtime.block_on(async {
         let mut experiments = stand.experiments();
-        let submitted = experiments.submit_experiment(request(&trivial("no-op", all)));
+        let submitted = experiments.submit_experiment(request(&experiment));
         let _ = submitted.await.expect("a submission");
         let stored = Arc::new(AtomicU32::new(0));
         let before = processor_seconds(&stand.coordinator);
         let begun = Instant::now();
         let workers = (0..WORKERS).map(|number| {
             let (url, stored) = (stand.url.clone(), Arc::clone(&stored));
+            let records = Arc::clone(&records);
             tokio::spawn(async move {
-                idle_worker::work(&url, &format!("idle-{number}"), PLACES, &stored).await;
+                let name = format!("idle-{number}");
+                idle_worker::work(&url, &name, PLACES, &records, &stored).await;
             })
         });
         let workers: Vec<_> = workers.collect();

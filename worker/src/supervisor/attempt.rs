@@ -149,7 +149,7 @@ fn referee(games: &Games, spec: &SessionSpec) -> Result<Option<Box<dyn Referee>>
 
 /// A result as it is handed in.
 fn packed(record: &str, telemetry: &str) -> Outcome {
-    if let Err(much) = Extent::of_json(record.as_bytes()).within(&RECORD) {
+    if let Err(much) = Extent::check_json(record.as_bytes(), &RECORD) {
         return impossible(too_large(&much));
     }
     let (record, telemetry) = (pack(record), pack(telemetry));
