@@ -26,6 +26,9 @@ const SHORT: usize = 400;
 /// The head of a block of deflate (RFC 1951) that is the last one and holds its bytes as they are.
 const LAST_STORED: u8 = 1;
 
+/// Room behind a line in which it is unpacked several bytes at a time up to its end.
+const SPARE: usize = 512;
+
 /// Deflate makes at most so many bytes of one.
 const BEST_RATIO: usize = 1032;
 
@@ -106,10 +109,11 @@ pub fn unpack(packed: &[u8]) -> Option<String> {
     if header[..MAGIC] != HEADER[..MAGIC] || !possible {
         return None;
     }
-    let mut line = Vec::with_capacity(length);
+    let mut line = Vec::with_capacity(length + SPARE);
     let ended = DECOMPRESS.with_borrow_mut(|decompress| {
         decompress.reset(false);
-        let status = decompress.decompress_vec(body, &mut line, FlushDecompress::Finish);
+        // What follows the end is not read; a loop that copies more than a byte at a time needs it too.
+        let status = decompress.decompress_vec(rest, &mut line, FlushDecompress::Finish);
         let all = decompress.total_in() == body.len() as u64;
         matches!(status, Ok(Status::StreamEnd)) && all
     });

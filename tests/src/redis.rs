@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -14,6 +15,9 @@ const STARTS_WITHIN: Duration = Duration::from_secs(20);
 
 /// A server that hangs is not waited for longer.
 const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
+
+/// A sentinel that is not patient replaces a master that has not answered for so long.
+const SOON: Duration = Duration::from_millis(300);
 
 /// A running server.
 pub struct RedisServer {
@@ -74,13 +78,39 @@ impl RedisServer {
     /// As [`RedisServer::start`].
     pub fn start_with_tls() -> (Self, Tls) {
         let tls = Tls::new();
+        (Self::start_speaking(&tls, &[]), tls)
+    }
+
+    /// Starts a replica that has everything of its master's over TLS and speaks it too, with the same
+    /// certificate, on a port of its own.
+    ///
+    /// # Panics
+    /// As [`RedisServer::start`].
+    pub fn start_tls_replica_of(master: &Tls) -> Self {
+        let of = format!("localhost {}", master.port);
+        let tls = Tls {
+            port: free_port(),
+            folder: Arc::clone(&master.folder),
+        };
+        let quick = ["--repl-diskless-sync-delay", "0", "--replicaof", &of];
+        Self::start_speaking(&tls, &quick)
+    }
+
+    fn start_speaking(tls: &Tls, more: &[&str]) -> Self {
         let [ca, cert, key] = tls.files().map(|file| file.display().to_string());
         let port = tls.port.to_string();
         let files = ["--tls-ca-cert-file", &ca, "--tls-cert-file", &cert];
         let rest = ["--tls-key-file", &key, "--tls-port", &port];
+        // Certificates are of names. A master becomes a replica of whoever took its place.
         let arguments = ["--appendfsync", WRITTEN, "--tls-auth-clients", "optional"];
-        let server = Self::start_with(free_port(), &[&arguments[..], &files, &rest].concat());
-        (server, tls)
+        let replicas = [
+            "--tls-replication",
+            "yes",
+            "--replica-announce-ip",
+            "localhost",
+        ];
+        let all = [&arguments[..], &replicas, &files, &rest, more];
+        Self::start_with(free_port(), &all.concat())
     }
 
     fn start_with(port: u16, arguments: &[&str]) -> Self {
@@ -218,7 +248,7 @@ fn spawn(port: u16, folder: &TempDir, arguments: &[String]) -> Child {
 /// The certificates of one server, and the port at which it shows them.
 pub struct Tls {
     port: u16,
-    folder: TempDir,
+    folder: Arc<TempDir>,
 }
 
 impl Tls {
@@ -228,7 +258,7 @@ impl Tls {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let tls = Self {
             port: free_port(),
-            folder,
+            folder: Arc::new(folder),
         };
         let [ca, cert, key] = tls.files();
         let texts = [
@@ -285,7 +315,7 @@ impl Sentinel {
     /// # Panics
     /// As [`RedisServer::start`].
     pub fn watching(master: &RedisServer) -> Self {
-        Self::patient(master, Duration::from_millis(300))
+        Self::patient(master, SOON)
     }
 
     /// Starts one that replaces the master when it has not answered for so long.
@@ -293,28 +323,24 @@ impl Sentinel {
     /// # Panics
     /// As [`RedisServer::start`].
     pub fn patient(master: &RedisServer, patience: Duration) -> Self {
-        let (name, at, patience) = (Self::MASTER, master.port, patience.as_millis());
-        let lines = format!(
-            "sentinel monitor {name} 127.0.0.1 {at} 1\n\
-             sentinel down-after-milliseconds {name} {patience}\n\
-             sentinel failover-timeout {name} 3000\n"
-        );
-        Self::start(&lines)
+        Self::start(&monitoring("127.0.0.1", master.port, patience))
     }
 
-    /// Starts one that speaks TLS as its master does, and the address of it for a user of that.
+    /// Starts one that speaks TLS as its master does and replaces it soon, and the address of it for a
+    /// user of that.
     ///
     /// # Panics
     /// As [`RedisServer::start`].
     pub fn with_tls(master: &Tls, user: &str, password: &str) -> (Self, String) {
         let [ca, cert, key] = master.files().map(|file| file.display().to_string());
-        let (name, at, port) = (Self::MASTER, master.port, free_port());
+        let (name, port) = (Self::MASTER, free_port());
+        let monitoring = monitoring("localhost", master.port, SOON);
         // Certificates are of names.
         let sentinel = Self::start(&format!(
             "tls-port {port}\ntls-ca-cert-file {ca}\ntls-cert-file {cert}\ntls-key-file {key}\n\
              tls-auth-clients optional\ntls-replication yes\n\
              sentinel resolve-hostnames yes\nsentinel announce-hostnames yes\n\
-             sentinel monitor {name} localhost {at} 1\n"
+             {monitoring}"
         ));
         let url = format!("rediss+sentinel://{user}:{password}@localhost:{port}/{name}?ca={ca}");
         (sentinel, url)
@@ -404,6 +430,16 @@ impl Drop for Sentinel {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Lines of a sentinel's configuration: which master it watches, and how long it waits for it.
+fn monitoring(host: &str, port: u16, patience: Duration) -> String {
+    let (name, patience) = (Sentinel::MASTER, patience.as_millis());
+    format!(
+        "sentinel monitor {name} {host} {port} 1\n\
+         sentinel down-after-milliseconds {name} {patience}\n\
+         sentinel failover-timeout {name} 3000\n"
+    )
 }
 
 /// The file in a sentinel's folder that it reads and writes.

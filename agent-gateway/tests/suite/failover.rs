@@ -83,7 +83,7 @@ async fn sentinels_know_a_replica(sentinel: &Sentinel) {
 
 #[tokio::test]
 async fn failover_is_followed_and_confirmed_decisions_are_never_paid_again() {
-    let mut master = RedisServer::start();
+    let master = RedisServer::start();
     let replica = RedisServer::start_replica_of(&master);
     has_all_that_its_master_has(&replica).await;
     let sentinel = Sentinel::watching(&master);
@@ -93,12 +93,29 @@ async fn failover_is_followed_and_confirmed_decisions_are_never_paid_again() {
         sentinel.port(),
         Sentinel::MASTER
     );
+    failover_is_followed(url, master).await;
+}
+
+#[tokio::test]
+async fn failover_is_followed_over_tls_by_a_user_with_few_rights() {
+    let (master, tls) = RedisServer::start_with_tls();
+    let replica = RedisServer::start_tls_replica_of(&tls);
+    for server in [&master, &replica] {
+        tell(server, &format!("ACL SETUSER agon on >word {RIGHTS}")).await;
+    }
+    has_all_that_its_master_has(&replica).await;
+    let (sentinel, url) = Sentinel::with_tls(&tls, "agon", "word");
+    sentinels_know_a_replica(&sentinel).await;
+    failover_is_followed(url, master).await;
+}
+
+/// Kills a master just after the last of many answers was handed out.
+async fn failover_is_followed(url: String, mut master: RedisServer) {
     let provider = Arc::new(Scripted::echo());
     let gateway = gateway(config(CONFIRMED), Store::Redis(url), provider.clone()).await;
     for index in 0..50 {
         ask(&gateway, index).await;
     }
-    // The last answer was handed out a moment ago.
     master.kill();
     for index in 0..51 {
         ask(&gateway, index).await;
