@@ -20,6 +20,7 @@ use agon_redis_link::Link;
 use agon_service_kit::clock::unix_ms;
 use parking_lot::Mutex;
 use tokio::sync::oneshot::{self, error::TryRecvError};
+use tokio::time::timeout;
 
 use super::{Batch, Candidate, Charge, KeyOutlook, Reservation, Verdict};
 use crate::keys::KeyId;
@@ -118,14 +119,30 @@ impl Limiter {
         cost: u64,
         signals: &Signals,
     ) -> Result<(), StoreError> {
+        self.settle_within(Duration::ZERO, reservation, used, cost, signals)
+            .await
+    }
+
+    /// The same, with the next question about this provider's keys if there is one within a time.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) async fn settle_within(
+        &self,
+        within: Duration,
+        reservation: &Reservation,
+        used: &Charge,
+        cost: u64,
+        signals: &Signals,
+    ) -> Result<(), StoreError> {
         let settled = Settled {
             reservation: reservation.clone(),
             used: *used,
             cost,
             signals: *signals,
         };
-        self.note(&reservation.pool, Note::Settled(Box::new(settled)))
-            .await
+        let note = Note::Settled(Box::new(settled));
+        self.note(&reservation.pool, note, within).await
     }
 
     /// Lets nobody use a key in a lane for this long; never shortens a hold.
@@ -140,7 +157,8 @@ impl Limiter {
         hold: Duration,
     ) -> Result<(), StoreError> {
         let (lane, key) = (lane.to_owned(), key.clone());
-        self.note(pool, Note::Held { lane, key, hold }).await
+        let note = Note::Held { lane, key, hold };
+        self.note(pool, note, Duration::ZERO).await
     }
 
     /// How keys stand in a lane, in the order asked.
@@ -175,12 +193,18 @@ impl Limiter {
         provider
     }
 
-    /// Has a note taken, by this caller or by whoever has the state just then: under load one trip
-    /// to the store takes many.
-    async fn note(&self, pool: &str, note: Note) -> Result<(), StoreError> {
+    /// Has a note taken, by whoever has the state within a time, or by this caller: under load one
+    /// trip to the store takes many, with a question or without.
+    async fn note(&self, pool: &str, note: Note, within: Duration) -> Result<(), StoreError> {
         let provider = self.provider(pool);
         let (taken, mut answer) = oneshot::channel();
         provider.notes.lock().push((note.clone(), taken));
+        if self.store.is_some()
+            && !within.is_zero()
+            && let Ok(Ok(answered)) = timeout(within, &mut answer).await
+        {
+            return answered;
+        }
         let mut state = provider.state.lock().await;
         match answer.try_recv() {
             Ok(answered) => return answered,

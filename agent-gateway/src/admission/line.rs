@@ -56,6 +56,10 @@ pub struct Want {
     pub leaves_without_store: bool,
 }
 
+/// A place that nobody here waits for is given back with the next question to the store, which saves
+/// every other trip to it; or after so long, since other replicas may wait.
+const SETTLED_WITHIN: Duration = Duration::from_millis(5);
+
 /// How waiting ended.
 pub enum Admitted {
     /// The call may be made with this key.
@@ -188,7 +192,7 @@ impl Line {
         cost: u64,
         signals: Signals,
     ) {
-        let settlement = self.settlement(reservation, used, cost, signals);
+        let settlement = self.settlement(Duration::ZERO, reservation, used, cost, signals);
         // One that fails stays in the outbox.
         let _ = self.outbox.send(settlement).await;
         self.wake();
@@ -202,19 +206,26 @@ impl Line {
         cost: u64,
         signals: Signals,
     ) {
-        let settlement = self.settlement(reservation, used, cost, signals);
+        // Nobody here waits for the place.
+        let within = match self.is_idle() {
+            true => SETTLED_WITHIN,
+            false => Duration::ZERO,
+        };
+        let settlement = self.settlement(within, reservation, used, cost, signals);
         self.outbox.post(settlement);
     }
 
     fn settlement(
         &self,
+        within: Duration,
         reservation: &Reservation,
         used: Charge,
         cost: u64,
         signals: Signals,
     ) -> OutboxMessage {
         let (limiter, freed) = (Arc::clone(&self.limiter), Arc::clone(&self.freed));
-        settlement(limiter, reservation.clone(), used, cost, signals, freed)
+        let reservation = reservation.clone();
+        settlement(limiter, within, reservation, used, cost, signals, freed)
     }
 
     /// Nobody wants what was granted, or perhaps was. Settling what was not granted does

@@ -13,9 +13,11 @@ use crate::outbox::OutboxMessage;
 /// Every attempt has counted as lost by then.
 const ATTEMPTS_LAST: Duration = Duration::from_secs(3_600);
 
-/// An attempt is over; `freed` is told when its place is free.
+/// An attempt is over; `freed` is told when its place is free. The store is told with the next question
+/// about the provider's keys, or after this time.
 pub(crate) fn settlement(
     limiter: Arc<Limiter>,
+    within: Duration,
     reservation: Reservation,
     used: Charge,
     cost: u64,
@@ -29,7 +31,8 @@ pub(crate) fn settlement(
         ATTEMPTS_LAST,
         (limiter, reservation, freed),
         move |(limiter, reservation, freed)| async move {
-            limiter.settle(&reservation, &used, cost, &signals).await?;
+            let settled = limiter.settle_within(within, &reservation, &used, cost, &signals);
+            settled.await?;
             freed.notify_one();
             Ok(())
         },

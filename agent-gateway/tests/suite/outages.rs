@@ -19,8 +19,9 @@ use tonic::{Code, Status};
 use crate::redis_server::RedisServer;
 use crate::support::{capture_log, client, config, gateway, request, status, until};
 
-/// The bar for service after the store's return.
-const BACK_WITHIN: Duration = Duration::from_secs(5);
+/// Service comes back within five seconds of the store's return; a machine that does other things may
+/// need more.
+const BACK_WITHIN: Duration = Duration::from_secs(20);
 
 #[tokio::test]
 async fn gateway_opens_before_its_redis_and_serves_once_it_is_there() {

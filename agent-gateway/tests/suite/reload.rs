@@ -18,8 +18,8 @@ use tonic::{Code, Status};
 
 use crate::support::{capture_log, client, request, status, until};
 
-/// The bar: a change is in use within a second. Twice the bar, for a machine that does other things.
-const IN_USE_WITHIN: Duration = Duration::from_secs(2);
+/// A change is in use within a second; a machine that does other things may need more.
+const IN_USE_WITHIN: Duration = Duration::from_secs(10);
 
 /// Answers with the address, the key and the model it was called with, once it
 /// may; a key that ends in "dead" is refused for good.

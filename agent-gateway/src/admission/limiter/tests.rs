@@ -31,6 +31,7 @@ struct Shaky {
     documents: Mutex<BTreeMap<String, (String, String)>>,
     next: Mutex<Option<Fate>>,
     late: Mutex<Vec<(Vec<Document>, String)>>,
+    exchanges: Mutex<usize>,
 }
 
 impl Shaky {
@@ -91,6 +92,7 @@ impl LimitStore for Shaky {
         version: &str,
     ) -> Result<Vec<Changed>, StoreError> {
         assert!(!documents.is_empty(), "an exchange of nothing");
+        *self.exchanges.lock() += 1;
         match self.next.lock().take() {
             None => return Ok(self.replace(documents, version)),
             Some(Fate::AnswerLost) => {
@@ -228,10 +230,38 @@ async fn asker_that_goes_away_while_the_store_is_asked_leaves_nothing_behind() {
     // Dropped before it has looked at the store.
     let provider = limiter.provider("pool");
     let busy = provider.state.lock().await;
-    let mut going = Box::pin(limiter.note("pool", Note::Settled(Box::new(settled))));
+    let mut going =
+        Box::pin(limiter.note("pool", Note::Settled(Box::new(settled)), Duration::ZERO));
     assert!(futures_util::poll!(&mut going).is_pending());
     drop(going);
     drop(busy);
     // Whoever comes next takes the note.
     assert_eq!(seen(&limiter).await, (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn settlement_that_can_wait_goes_with_the_next_question_or_alone_when_there_is_none() {
+    const WITHIN: Duration = Duration::from_millis(5);
+    let store = Arc::new(Shaky::default());
+    let limiter = over(&store);
+    let held = ask(&limiter, "first").await.unwrap().unwrap();
+    let other = ask(&limiter, "second").await.unwrap().unwrap();
+    let exchanges = || std::mem::take(&mut *store.exchanges.lock());
+    exchanges();
+    let (unused, nothing) = (Charge::default(), Signals::default());
+    let settle = |held| limiter.settle_within(WITHIN, held, &unused, 0, &nothing);
+
+    let mut settling = Box::pin(settle(&held));
+    assert!(futures_util::poll!(&mut settling).is_pending());
+    ask(&limiter, "third").await.unwrap().unwrap();
+    assert_eq!(exchanges(), 1, "both in one");
+    let began = tokio::time::Instant::now();
+    settling.await.unwrap();
+    assert_eq!(began.elapsed(), Duration::ZERO, "it was told already");
+
+    let began = tokio::time::Instant::now();
+    settle(&other).await.unwrap();
+    assert_eq!(began.elapsed(), WITHIN);
+    assert_eq!(exchanges(), 1);
+    assert_eq!(seen(&limiter).await, (1, 1));
 }
