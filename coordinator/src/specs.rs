@@ -28,7 +28,7 @@ pub struct KnownSession {
     pub spec: String,
 }
 
-/// What is known of a session that was leased.
+/// What is known of the spec of a session that was leased.
 pub struct KnownSpec {
     written: Arc<Written>,
     luck: Luck,
@@ -106,10 +106,11 @@ impl KnownExperiment {
         })
     }
 
-    /// What the record of the session at a position is compared with.
+    /// What the record of the session at a position is compared with; nothing where its cell was not used
+    /// lately, since to make that takes longer than to read a short record.
     pub fn spec(&self, position: u32) -> Option<KnownSpec> {
         let (cell, repeat, place) = self.shape.parts(position);
-        let written = self.cell(cell)?;
+        let written = self.recent(cell)?;
         Some(KnownSpec {
             luck: written.cell.luck(repeat, place),
             written,
@@ -135,12 +136,14 @@ impl KnownExperiment {
         })
     }
 
+    fn recent(&self, number: u32) -> Option<Arc<Written>> {
+        let recent = self.recent.lock();
+        let found = recent.iter().find(|(known, _)| *known == number);
+        found.map(|(_, cell)| Arc::clone(cell))
+    }
+
     fn cell(&self, number: u32) -> Option<Arc<Written>> {
-        let find = |recent: &VecDeque<(u32, Arc<Written>)>| {
-            let found = recent.iter().find(|(known, _)| *known == number);
-            found.map(|(_, cell)| Arc::clone(cell))
-        };
-        if let Some(cell) = find(&self.recent.lock()) {
+        if let Some(cell) = self.recent(number) {
             return Some(cell);
         }
         let mut cell = self.expansion.cell(u64::from(number))?;
@@ -199,7 +202,8 @@ impl Specs {
         self.known.lock().remove(&key);
     }
 
-    /// What the record of a leased session is compared with, as long as its experiment has that grid.
+    /// What the record of a leased session is compared with, as long as its experiment has that grid;
+    /// nothing as of [`KnownExperiment::spec`].
     pub fn spec(&self, lease: LeaseId) -> Option<KnownSpec> {
         let known = self.get(lease.session.experiment)?;
         (known.grid == lease.grid).then(|| known.spec(lease.session.position))?
@@ -284,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_spec_is_known_at_its_own_position_in_the_words_of_its_record_and_nowhere_else() {
-        let known = known(GUESSING);
+        let (known, unused) = (known(GUESSING), known(GUESSING));
         let specs = specs(&known);
         for (at, spec) in specs.iter().enumerate() {
             let text = serde_json::to_string(spec).unwrap();
@@ -295,6 +299,7 @@ mod tests {
             }
         }
         assert!(known.spec(specs.len() as u32).is_none());
+        assert!(unused.spec(0).is_none());
     }
 
     #[test]

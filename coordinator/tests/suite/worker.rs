@@ -63,12 +63,17 @@ pub fn record(lease: &Lease) -> serde_json::Value {
     })
 }
 
-/// A record as workers write it: the parts of its spec stand in the order of the program's own type.
+/// A record as workers write it: the parts of its spec, if it is one, stand in the order of the
+/// program's own type.
 pub fn line(record: &serde_json::Value) -> String {
-    let spec: agon_engine::SessionSpec = serde_json::from_value(record["spec"].clone()).unwrap();
     let mut record = record.clone();
+    let spec = record["spec"].take();
+    let own: Result<agon_engine::SessionSpec, _> = serde_json::from_value(spec.clone());
+    let spec = own.map_or_else(
+        |_| spec.to_string(),
+        |own| serde_json::to_string(&own).unwrap(),
+    );
     record["spec"] = "the spec".into();
-    let spec = serde_json::to_string(&spec).unwrap();
     record.to_string().replacen("\"the spec\"", &spec, 1)
 }
 
