@@ -203,7 +203,7 @@ mod tests {
         for (text, refused) in [
             ("{}", None),
             ("[{}]", None),
-            ("[{},{},{},{}]", Some("it has 12 bytes, and 9 are the most")),
+            ("[{},{},{},{}]", Some("it has 13 bytes, and 9 are the most")),
             ("[ {},  {} ]", None),
             ("{{{{", Some("it has 4 tables, and 3 are the most")),
         ] {
