@@ -39,7 +39,7 @@ pub enum ResultFault {
 }
 
 /// Checks what a worker hands in. The session's id is the hash of its spec, so a spec of this id is
-/// the spec that was leased, as is one that reads like it.
+/// the spec that was leased, as is one with the same text.
 ///
 /// # Errors
 /// It is no result of this session.

@@ -35,12 +35,12 @@ pub struct KnownSpec {
 }
 
 impl KnownSpec {
-    /// The spec, up to its luck, if this is how it is written into its record. Items of its own, and
-    /// what a worker of another version writes, are not known.
+    /// The spec, up to its luck, if this is how records have it. Sessions with items of their own, and
+    /// specs as workers of another version write them, are not known.
     pub fn recorded_as(&self, text: &str) -> Option<&SessionSpec> {
         let repeats = self.written.repeats.as_ref()?;
         let is_same = repeats.is_recorded_as(self.luck, text);
-        is_same.then(|| repeats.spec())
+        is_same.then(|| &self.written.cell.spec)
     }
 }
 
@@ -106,8 +106,8 @@ impl KnownExperiment {
         })
     }
 
-    /// What the record of the session at a position is compared with; nothing where its cell was not used
-    /// lately, since to make that takes longer than to read a short record.
+    /// What the record of the session at a position is compared with. `None` if its cell has not been used
+    /// lately: expanding it again would take longer than reading a short record.
     pub fn spec(&self, position: u32) -> Option<KnownSpec> {
         let (cell, repeat, place) = self.shape.parts(position);
         let written = self.recent(cell)?;
@@ -151,7 +151,7 @@ impl KnownExperiment {
         if let Some(rules) = self.rules.get(&cell.spec.game) {
             cell.spec.rules_version = *rules;
         }
-        let repeats = (!cell.is_redrawn()).then(|| Repeats::of(cell.spec.clone()));
+        let repeats = (!cell.is_redrawn()).then(|| Repeats::of(&cell.spec));
         let cell = Arc::new(Written { cell, repeats });
         let mut recent = self.recent.lock();
         if recent.len() == RECENT {
@@ -202,8 +202,8 @@ impl Specs {
         self.known.lock().remove(&key);
     }
 
-    /// What the record of a leased session is compared with, as long as its experiment has that grid;
-    /// nothing as of [`KnownExperiment::spec`].
+    /// What the record of a leased session is compared with. `None` if its experiment has another grid by
+    /// now, and as in [`KnownExperiment::spec`].
     pub fn spec(&self, lease: LeaseId) -> Option<KnownSpec> {
         let known = self.get(lease.session.experiment)?;
         (known.grid == lease.grid).then(|| known.spec(lease.session.position))?

@@ -79,8 +79,8 @@ impl Extent {
         extent
     }
 
-    /// Whether a JSON text holds no more than the bounds allow. A text that is shorter than their
-    /// smallest number is not counted: each value takes a byte at least.
+    /// Whether a JSON text holds no more than the bounds allow. A text with no more bytes than the
+    /// smallest bound is not counted, since each value takes at least one byte.
     ///
     /// # Errors
     /// As [`Extent::within`].

@@ -26,7 +26,7 @@ const SHORT: usize = 400;
 /// The head of a block of deflate (RFC 1951) that is the last one and holds its bytes as they are.
 const LAST_STORED: u8 = 1;
 
-/// Room behind a line in which it is unpacked several bytes at a time up to its end.
+/// Spare room behind a line: without it the decoder writes the last few hundred bytes one at a time.
 const SPARE: usize = 512;
 
 /// Deflate makes at most so many bytes of one.
@@ -112,7 +112,7 @@ pub fn unpack(packed: &[u8]) -> Option<String> {
     let mut line = Vec::with_capacity(length + SPARE);
     let ended = DECOMPRESS.with_borrow_mut(|decompress| {
         decompress.reset(false);
-        // What follows the end is not read; a loop that copies more than a byte at a time needs it too.
+        // The trailer is passed on, too: it is not read, but the decoder is fast only while bytes follow.
         let status = decompress.decompress_vec(rest, &mut line, FlushDecompress::Finish);
         let all = decompress.total_in() == body.len() as u64;
         matches!(status, Ok(Status::StreamEnd)) && all

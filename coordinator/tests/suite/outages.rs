@@ -19,7 +19,8 @@ use crate::worker::commands;
 /// need more.
 const BACK_WITHIN: Duration = Duration::from_secs(20);
 
-/// Far longer than a coordinator looks for its Redis before it serves, and far shorter than for ever.
+/// A coordinator looks for its Redis for a few seconds before it serves; a machine that does other things
+/// may need more.
 const OPENS_WITHIN: Duration = Duration::from_secs(20);
 
 fn waiting() -> CoordinatorOptions {

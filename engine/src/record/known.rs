@@ -10,13 +10,13 @@ use crate::spec::{SessionId, SessionSpec};
 pub struct Whose {
     /// The session that it names.
     pub session: SessionId,
-    /// Its spec, where it is not written as that was which is known.
+    /// Its spec, unless its text was known.
     pub other_spec: Option<SessionSpec>,
 }
 
 impl StoredRecord {
-    /// Checks a line as [`StoredRecord::from_line`] does, and keeps nothing of it. `known` returns the
-    /// spec that a text is as it was written, if that is known.
+    /// Checks a line as [`StoredRecord::from_line`] does, and keeps nothing else of it. `known` returns the
+    /// spec that has a text, if that text is known.
     ///
     /// # Errors
     /// As there.

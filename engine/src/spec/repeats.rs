@@ -9,15 +9,14 @@ use crate::chance::Luck;
 
 /// See the module.
 pub struct Repeats {
-    spec: SessionSpec,
     canonical: Frame,
     recorded: Frame,
 }
 
 impl Repeats {
     /// The sessions that have everything of this spec but its luck.
-    pub fn of(spec: SessionSpec) -> Self {
-        // The last digit is another one, and there are as many.
+    pub fn of(spec: &SessionSpec) -> Self {
+        // Another last digit, and as many of them.
         let seed = spec.luck.seed ^ 1;
         let luck = Luck { seed, ..spec.luck };
         let other = SessionSpec {
@@ -26,14 +25,8 @@ impl Repeats {
         };
         Self {
             canonical: Frame::of(&spec.canonical_json(), &other.canonical_json()),
-            recorded: Frame::of(&json(&spec), &json(&other)),
-            spec,
+            recorded: Frame::of(&json(spec), &json(&other)),
         }
-    }
-
-    /// The spec of one of them.
-    pub fn spec(&self) -> &SessionSpec {
-        &self.spec
     }
 
     /// [`SessionSpec::identified`] of the session with this luck.
@@ -129,7 +122,7 @@ mod tests {
         });
         let lucks: Vec<_> = lucks.collect();
         for known in &lucks {
-            let repeats = Repeats::of(spec(*known));
+            let repeats = Repeats::of(&spec(*known));
             for luck in &lucks {
                 let made = spec(*luck);
                 assert_eq!(repeats.identified(*luck), made.identified());
