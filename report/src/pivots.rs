@@ -56,6 +56,8 @@ pub struct Pivots {
     names: AxisNames,
     /// In the order in which they came first, which is the experiment's.
     cells: Vec<Cell>,
+    /// Where each is: by players, game, label and axes as JSON.
+    places: BTreeMap<(String, String, String, String), usize>,
 }
 
 /// The scores of one game in one setting.
@@ -108,27 +110,23 @@ impl Pivots {
                 shown.insert(axis.clone(), value.clone());
             }
         }
-        let is_same = |cell: &&mut Cell| {
-            cell.players == players
-                && cell.game == *game
-                && cell.label == label
-                && cell.axes == shown
-        };
         let scores = session.scores();
         let score = scores.get(SCHEME).copied();
-        if let Some(cell) = self.cells.iter_mut().find(is_same) {
-            return cell.add(session, score);
-        }
-        let mut cell = Cell {
-            players,
-            game: game.clone(),
-            label,
-            axes: shown,
-            basis: Basis::default(),
-            by_repeat: BTreeMap::new(),
-        };
-        cell.add(session, score);
-        self.cells.push(cell);
+        // Keys are text and values JSON: nothing that could not be written.
+        let written = serde_json::to_string(&shown).unwrap_or_default();
+        let key = (players.clone(), game.clone(), label.clone(), written);
+        let place = *self.places.entry(key).or_insert_with(|| {
+            self.cells.push(Cell {
+                players,
+                game: game.clone(),
+                label,
+                axes: shown,
+                basis: Basis::default(),
+                by_repeat: BTreeMap::new(),
+            });
+            self.cells.len() - 1
+        });
+        self.cells[place].add(session, score);
     }
 
     /// The table of this name with the published cells above one's own, in this layout; `None` when there is no such table.

@@ -120,6 +120,8 @@ impl SettingHead {
 pub(crate) struct BySetting<T> {
     names: AxisNames,
     settings: Vec<(SettingHead, T)>,
+    /// Where each is: by game, axes as JSON, and who played. A sweep may have many thousands.
+    places: BTreeMap<(String, String, (String, bool)), usize>,
 }
 
 impl<T> Default for BySetting<T> {
@@ -127,6 +129,7 @@ impl<T> Default for BySetting<T> {
         Self {
             names: AxisNames::default(),
             settings: Vec::new(),
+            places: BTreeMap::new(),
         }
     }
 }
@@ -140,11 +143,10 @@ impl<T> BySetting<T> {
         let axes = axes_of(&record.spec);
         let game = &record.spec.game;
         let played_by = played_by(record);
-        let mut known = self.settings.iter();
-        let place = known.position(|(head, _)| {
-            head.game == *game && head.axes == axes && head.played_by == played_by
-        });
-        let place = place.unwrap_or_else(|| {
+        // Keys are text and values JSON: nothing that could not be written.
+        let written = serde_json::to_string(&axes).unwrap_or_default();
+        let key = (game.clone(), written, played_by.clone());
+        let place = *self.places.entry(key).or_insert_with(|| {
             let head = SettingHead {
                 game: game.clone(),
                 axes,
