@@ -8,8 +8,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use rand_chacha::ChaCha8Rng;
-use rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::Seat;
@@ -201,6 +199,11 @@ impl Chance {
         &self.draws
     }
 
+    /// All draws, taken out.
+    pub(crate) fn into_draws(self) -> Vec<Draw> {
+        self.draws
+    }
+
     /// True in `percent` of 100 cases. The same underlying draw serves every
     /// percentage, so a higher one never turns a success into a failure.
     pub fn percent(&mut self, stream: Stream, at: u32, percent: u32) -> bool {
@@ -284,9 +287,7 @@ impl Chance {
         let mut hash = Fnv1a::new();
         hash.write(stream.as_bytes());
         hash.write(&at.to_le_bytes());
-        let mut cipher = ChaCha8Rng::from_seed(self.key);
-        cipher.set_stream(hash.0);
-        Generator { cipher }
+        Generator::new(self.key, hash.0)
     }
 }
 

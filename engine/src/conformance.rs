@@ -276,7 +276,7 @@ pub fn faults(property: &Property, registration: &Registration) -> Vec<Fault> {
 }
 
 /// The record of a finished play as its line.
-fn record_line(spec: SessionSpec, play: &Play) -> Result<String, String> {
+fn record_line(spec: SessionSpec, play: Play) -> Result<String, String> {
     let record = Record::new(spec, play, Vec::new(), Vec::new());
     record
         .to_line()

@@ -82,6 +82,7 @@ impl Event {
 
     /// Adds a fact that the whole audience sees.
     #[must_use]
+    #[inline]
     pub fn fact(mut self, name: impl Into<Name>, value: impl Into<Value>) -> Self {
         self.facts.push((name.into(), value.into()));
         self
@@ -89,6 +90,7 @@ impl Event {
 
     /// Adds a column, one entry per seat of the game, in seat order.
     #[must_use]
+    #[inline]
     pub fn own(mut self, name: impl Into<Name>, column: impl Into<Value>) -> Self {
         self.own.push((name.into(), column.into()));
         self
@@ -96,6 +98,7 @@ impl Event {
 
     /// Adds a fact for the record alone.
     #[must_use]
+    #[inline]
     pub fn hidden(mut self, name: impl Into<Name>, value: impl Into<Value>) -> Self {
         self.hidden.push((name.into(), value.into()));
         self
@@ -169,6 +172,16 @@ impl Event {
         self.get(name).map(Value::numbers).unwrap_or_default()
     }
 
+    /// The whole number at a seat's place of a column.
+    pub fn integer_at(&self, name: &str, seat: Seat) -> Option<i64> {
+        self.get(name)?.integer_at(seat)
+    }
+
+    /// The number at a seat's place of a column, whole or real.
+    pub fn number_at(&self, name: &str, seat: Seat) -> Option<f64> {
+        self.get(name)?.number_at(seat)
+    }
+
     /// A seat's entry of a column; nothing where there is none.
     pub fn entry(&self, name: &str, seat: Seat) -> Value {
         let column = self.get(name);
@@ -191,6 +204,11 @@ impl EventLog {
     /// All events.
     pub fn all(&self) -> &[Event] {
         &self.events
+    }
+
+    /// All events, taken out.
+    pub(crate) fn into_all(self) -> Vec<Event> {
+        self.events
     }
 
     /// The events of one kind.

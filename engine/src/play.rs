@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use crate::ask::{Action, Answer, Ask, Foul, Seat};
-use crate::chance::{Chance, Generator};
-use crate::event::EventLog;
+use crate::chance::{Chance, Draw, Generator};
+use crate::event::{Event, EventLog};
 use crate::extent::{Bounds, RECORD, TooLarge};
 use crate::game::{Game, State};
 use crate::measures::Measures;
@@ -54,6 +54,14 @@ struct Seated {
 struct Reply {
     answer: Option<Answer>,
     fouls: Vec<Foul>,
+}
+
+/// What a play leaves for its record, without copying it.
+pub(crate) struct Played {
+    pub moves: Vec<Move>,
+    pub events: Vec<Event>,
+    pub replies: Vec<RecordedReply>,
+    pub draws: Vec<Draw>,
 }
 
 /// What became of an answer from outside.
@@ -339,6 +347,16 @@ impl Play {
         &self.replies
     }
 
+    /// Everything that was said and done, when nothing more is asked of the play.
+    pub(crate) fn into_played(self) -> Played {
+        Played {
+            moves: self.moves,
+            events: self.log.into_all(),
+            replies: self.replies,
+            draws: self.chance.into_draws(),
+        }
+    }
+
     /// Plays turns for as long as rule players answer everything.
     fn run(&mut self) {
         while !self.is_finished() && self.missing == 0 && self.state.is_ready() {
@@ -349,6 +367,7 @@ impl Play {
     /// Hands the answers to the game and goes on.
     fn close_turn(&mut self) {
         let mut answers = Vec::with_capacity(self.open.len());
+        self.moves.reserve(self.open.len());
         for (ask, reply) in self.state.asks().iter().zip(self.open.drain(..)) {
             // `missing` counts the unanswered ones and is 0 here.
             let answer = reply.answer.unwrap_or(Answer::Forfeited);
@@ -381,7 +400,9 @@ impl Play {
     fn open_turn(&mut self) {
         self.missing = 0;
         self.turn += 1;
-        for ask in self.state.asks() {
+        let asks = self.state.asks();
+        self.open.reserve(asks.len());
+        for ask in asks {
             let player = self.rule_players.get_mut(ask.seat).and_then(Option::as_mut);
             let reply = match player {
                 Some(player) => rule_reply(&*self.state, ask, &self.log, player),

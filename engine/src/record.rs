@@ -14,7 +14,7 @@ use crate::extent::{self, TooLarge};
 use crate::measures::Measures;
 use crate::moves::Move;
 use crate::outside::{OutsideReply, RecordedReply};
-use crate::play::Play;
+use crate::play::{Play, Played};
 use crate::registry;
 use crate::series::Carried;
 use crate::spec::{SessionId, SessionSpec};
@@ -206,23 +206,30 @@ impl Record {
     /// and are put in theirs.
     pub fn new(
         spec: SessionSpec,
-        play: &Play,
+        play: Play,
         mut decisions: Vec<RecordedDecision>,
         mut notes: Vec<SeatNote>,
     ) -> Self {
         decisions.sort_by_key(|decision| (decision.seat, decision.index));
         // Stable: notes of one seat and turn stay in the order they were made.
         notes.sort_by_key(|note| (note.seat, note.turn));
+        let (outcome, measures) = (outcome(&play), play.measures());
+        let Played {
+            moves,
+            events,
+            replies,
+            draws,
+        } = play.into_played();
         Self {
             agon_record: version_of(&spec, &decisions),
             session: spec.id(),
             simulated: decisions.iter().any(|decision| decision.simulated),
-            outcome: outcome(play),
-            measures: play.measures(),
-            moves: play.moves().to_vec(),
-            events: play.log().all().to_vec(),
-            replies: play.replies().to_vec(),
-            draws: play.chance().draws().to_vec(),
+            outcome,
+            measures,
+            moves,
+            events,
+            replies,
+            draws,
             decisions,
             notes,
             spec,

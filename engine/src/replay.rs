@@ -77,7 +77,7 @@ pub fn import(recorded: &RecordedGame, experiment: &str) -> Result<Record, Vec<S
         adjusted: recorded.game.adjusted(),
         seats: recorded.game.seats(),
     });
-    Ok(Record::new(spec, &play, Vec::new(), Vec::new()))
+    Ok(Record::new(spec, play, Vec::new(), Vec::new()))
 }
 
 /// What came out of a replay.

@@ -52,6 +52,13 @@ impl<'a> View<'a> {
     }
 }
 
+fn value_of<'a>(facts: &'a Facts, name: &str) -> Option<&'a Value> {
+    let mut facts = facts.iter();
+    facts
+        .find(|(found, _)| found == name)
+        .map(|(_, value)| value)
+}
+
 /// One event as one seat sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct Sight<'a> {
@@ -78,22 +85,26 @@ impl<'a> Sight<'a> {
     /// A fact by name: shared, or the seat's own entry of a column. A column
     /// shadows a shared fact of the same name.
     pub fn fact(&self, name: &str) -> Option<Value> {
-        let column = self.event.own.iter().find(|(found, _)| found == name);
-        if let Some((_, column)) = column {
-            return Some(column.entry(self.seat));
+        match self.column(name) {
+            Some(column) => Some(column.entry(self.seat)),
+            None => self.shared(name).cloned(),
         }
-        let shared = self.event.facts.iter().find(|(found, _)| found == name);
-        shared.map(|(_, value)| value.clone())
     }
 
     /// A fact that is a whole number.
     pub fn integer(&self, name: &str) -> Option<i64> {
-        self.fact(name)?.integer()
+        match self.column(name) {
+            Some(column) => column.integer_at(self.seat),
+            None => self.shared(name)?.integer(),
+        }
     }
 
     /// A fact that is a number.
     pub fn number(&self, name: &str) -> Option<f64> {
-        self.fact(name)?.number()
+        match self.column(name) {
+            Some(column) => column.number_at(self.seat),
+            None => self.shared(name)?.number(),
+        }
     }
 
     /// A fact that is a flag.
@@ -101,10 +112,18 @@ impl<'a> Sight<'a> {
         self.fact(name)?.flag()
     }
 
+    /// A shared fact, without copying it.
+    pub fn shared(&self, name: &str) -> Option<&'a Value> {
+        value_of(&self.event.facts, name)
+    }
+
+    fn column(&self, name: &str) -> Option<&'a Value> {
+        value_of(&self.event.own, name)
+    }
+
     /// A shared fact that is a list of whole numbers, without copying it.
     pub fn integers(&self, name: &str) -> Option<&'a [i64]> {
-        let shared = self.event.facts.iter().find(|(found, _)| found == name);
-        shared.and_then(|(_, value)| value.integers())
+        self.shared(name)?.integers()
     }
 
     /// Every fact of the sight, shared ones first.

@@ -158,7 +158,7 @@ fn spec(registration: &Registration, params: Settings, seats: usize) -> SessionS
 }
 
 /// The record without what the other process said, which only one of two has.
-fn line(registration: &Registration, params: Settings, play: &Play) -> String {
+fn line(registration: &Registration, params: Settings, play: Play) -> String {
     let spec = spec(registration, params, play.game().seats());
     let record = Record::new(spec, play, Vec::new(), Vec::new());
     let record = Record {
@@ -199,8 +199,8 @@ fn replies_from_elsewhere_lead_to_the_same_record() {
 
         let name = &registration.info.name;
         let (here, there) = (
-            line(registration, built.params.clone(), &here),
-            line(registration, built.params, &there),
+            line(registration, built.params.clone(), here),
+            line(registration, built.params, there),
         );
         assert!(here == there, "{name}:\n{here}\n{there}");
     }
@@ -314,12 +314,12 @@ fn finished() -> (SessionSpec, Play) {
 #[test]
 fn a_record_with_refusals_plays_again_without_the_other_process() {
     let (spec, play) = finished();
-    let line = Record::new(spec, &play, Vec::new(), Vec::new())
+    let line = Record::new(spec, play, Vec::new(), Vec::new())
         .to_line()
         .unwrap();
     let stored = StoredRecord::from_line(&line).unwrap();
     let again = session::play_again(&stored).unwrap();
-    let record = Record::new(stored.spec, &again, Vec::new(), Vec::new());
+    let record = Record::new(stored.spec, again, Vec::new(), Vec::new());
     assert_eq!(record.to_line().unwrap(), line);
     assert_eq!(
         record.measures.scores,
@@ -486,7 +486,7 @@ fn what_no_game_may_say_is_refused_and_changes_nothing() {
 #[test]
 fn a_game_of_this_program_is_never_played_elsewhere() {
     let (spec, play) = finished();
-    let record = Record::new(spec.clone(), &play, Vec::new(), Vec::new());
+    let record = Record::new(spec.clone(), play, Vec::new(), Vec::new());
     let line = record.to_line().unwrap();
     let forged = line.replacen(r#""game":"numbers""#, r#""game":"guess_two_thirds""#, 1);
     let error = StoredRecord::from_line(&forged).unwrap_err();

@@ -98,7 +98,7 @@ fn rich_record() -> Record {
         note(0, 3, "a"),
         note(0, 1, "0"),
     ];
-    Record::new(spec, &play, decisions, notes)
+    Record::new(spec, play, decisions, notes)
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_record_with_fouls_passes_and_forfeits_plays_again() {
     let line = rich_record().to_line().expect("a line");
     let stored = StoredRecord::from_line(&line).expect("a record");
     let play = session::play_again(&stored).expect("the same game");
-    let again = Record::new(stored.spec, &play, stored.decisions, stored.notes);
+    let again = Record::new(stored.spec, play, stored.decisions, stored.notes);
     assert_eq!(again.to_line().expect("a line"), line);
 }
 
@@ -162,7 +162,7 @@ fn a_record_whose_moves_were_changed_does_not_pass() {
     stored.moves[0].action = json!(5);
     // The changed game may also come to an ask that the record does not answer.
     if let Ok(play) = session::play_again(&stored) {
-        let again = Record::new(stored.spec, &play, stored.decisions, stored.notes);
+        let again = Record::new(stored.spec, play, stored.decisions, stored.notes);
         assert_ne!(again.to_line().expect("a line"), line);
     }
 
@@ -298,7 +298,7 @@ fn a_record_has_the_oldest_version_that_holds_it() {
     }
     let spec = record.spec;
     let play = session::open(&spec).expect("opens");
-    let plain = Record::new(spec, &play, decisions, Vec::new());
+    let plain = Record::new(spec, play, decisions, Vec::new());
     assert_eq!(plain.agon_record, 1);
     let plain: serde_json::Value =
         serde_json::from_str(&plain.to_line().expect("a line")).expect("JSON");
@@ -327,7 +327,7 @@ fn every_game_records_what_it_was_played_with() {
     for game in GAMES {
         let spec = spec(&game.info.name, 5, |_| PlayerKind::Rule);
         let play = session::open(&spec).expect("a good spec");
-        let record = Record::new(spec, &play, Vec::new(), Vec::new());
+        let record = Record::new(spec, play, Vec::new(), Vec::new());
         let stored = StoredRecord::from_line(&record.to_line().expect("a line")).expect("a record");
         assert!(!stored.simulated);
         assert_eq!(stored.session, stored.spec.id());

@@ -45,7 +45,7 @@ fn note(seat: usize, turn: u32, kind: &str, body: Value) -> SeatNote {
 fn record(place: u32, notes: Vec<SeatNote>) -> Record {
     let spec = spec(place);
     let play = session::open(&spec).unwrap();
-    Record::new(spec, &play, Vec::new(), notes)
+    Record::new(spec, play, Vec::new(), notes)
 }
 
 fn taken_along(record: &Record) -> Carried {

@@ -65,7 +65,7 @@ impl Table<'_> {
         };
         let play = open(&spec).unwrap();
         assert!(play.is_finished());
-        let record = Record::new(spec, &play, Vec::new(), notes);
+        let record = Record::new(spec, play, Vec::new(), notes);
         record.to_line().unwrap()
     }
 

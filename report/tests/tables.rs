@@ -36,7 +36,7 @@ fn line(game: &str, repeat: u32, setting: serde_json::Value) -> String {
         origins: Default::default(),
     };
     let play = open(&spec).unwrap();
-    Record::new(spec, &play, Vec::new(), Vec::new())
+    Record::new(spec, play, Vec::new(), Vec::new())
         .to_line()
         .unwrap()
 }

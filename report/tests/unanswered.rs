@@ -90,7 +90,7 @@ fn line(game: &str, silent: usize, repeat: u32, forfeits: impl Fn(usize) -> bool
             }
         }
     }
-    let record = Record::new(spec, &play, Vec::new(), Vec::new());
+    let record = Record::new(spec, play, Vec::new(), Vec::new());
     record.to_line().unwrap()
 }
 

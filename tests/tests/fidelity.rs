@@ -264,6 +264,6 @@ fn played_by_rules(mut spec: SessionSpec) -> Session {
         seat.settings = [("strategy".to_owned(), "equilibrium".into())].into();
     }
     let play = open(&spec).unwrap();
-    let line = Record::new(spec, &play, Vec::new(), Vec::new()).to_line();
+    let line = Record::new(spec, play, Vec::new(), Vec::new()).to_line();
     Session::from_line(line.unwrap().as_bytes()).unwrap()
 }

@@ -129,7 +129,7 @@ fn rule_record(case: &Case, strategy: &str) -> Record {
     let game = &*case.registration.info.name;
     let spec = spec(game, case.params.clone(), case.luck, seats);
     let play = session::open(&spec).expect("a session of rule players opens");
-    Record::new(spec, &play, Vec::new(), Vec::new())
+    Record::new(spec, play, Vec::new(), Vec::new())
 }
 
 /// The record as its readers get it.
@@ -216,7 +216,7 @@ fn rich_record() -> Value {
             body: json!({ "tips": ["Wait."], "source": "model" }),
         }],
     };
-    as_read(&Record::new(spec, &play, decisions, notes).with_carried(Some(carried)))
+    as_read(&Record::new(spec, play, decisions, notes).with_carried(Some(carried)))
 }
 
 /// Seat 0 fouls once before each answer, seat 1 forfeits everything.
@@ -300,7 +300,7 @@ fn outside_record() -> Value {
         play.answer(0, Ok(Action::Integer(number)));
     }
     assert!(play.is_finished());
-    as_read(&Record::new(spec, &play, Vec::new(), Vec::new()))
+    as_read(&Record::new(spec, play, Vec::new(), Vec::new()))
 }
 
 #[test]
@@ -425,7 +425,7 @@ fn the_example_in_the_documentation_is_a_record_of_this_program() {
     assert_eq!(fault(&validator(), &example), None);
     let stored = StoredRecord::from_line(&example.to_string()).expect("a record");
     let again = session::play_again(&stored).expect("the example can be played again");
-    let record = Record::new(stored.spec, &again, stored.decisions, stored.notes);
+    let record = Record::new(stored.spec, again, stored.decisions, stored.notes);
     assert_eq!(as_read(&record), example);
 }
 

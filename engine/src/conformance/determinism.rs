@@ -40,7 +40,7 @@ pub(super) fn same_answers_same_bytes(case: &Case<'_>) -> Result<(), String> {
 fn played(case: &Case<'_>, arrange: impl Fn(u32, &mut Vec<Ask>)) -> Result<String, String> {
     let mut table = Table::open(case, CLUMSY, 3);
     table.finish(arrange)?;
-    record_line(case.outside_spec(), &table.play)
+    record_line(case.outside_spec(), table.play)
 }
 
 /// Writes a record, reads it, plays it again and writes it again.
@@ -48,7 +48,7 @@ pub(super) fn record_plays_again(case: &Case<'_>) -> Result<(), String> {
     let line = played(case, |_, _| {})?;
     check_again(case, &line)?;
     let (spec, play) = case.ruled("random", &Settings::new())?;
-    check_again(case, &record_line(spec, &play)?)
+    check_again(case, &record_line(spec, play)?)
 }
 
 fn check_again(case: &Case<'_>, line: &str) -> Result<(), String> {
@@ -57,7 +57,7 @@ fn check_again(case: &Case<'_>, line: &str) -> Result<(), String> {
     session::feed(&mut play, &stored).map_err(|error| causes(&error))?;
     let is_same = play.measures() == stored.measures;
     ensure!(is_same, "the measures changed on the way");
-    let record = Record::new(stored.spec, &play, stored.decisions, stored.notes);
+    let record = Record::new(stored.spec, play, stored.decisions, stored.notes);
     let again = record.to_line().map_err(|error| error.to_string())?;
     let is_same = again == line;
     ensure!(

@@ -10,7 +10,6 @@ use crate::chance::Luck;
 use crate::event::{Audience, Event, Facts, Value};
 use crate::game::Registration;
 use crate::moves::Move;
-use crate::play::Play;
 use crate::record::Record;
 use crate::spec::Settings;
 
@@ -27,7 +26,7 @@ pub fn full_run_hash(registration: &Registration, sessions: u32) -> Result<Strin
         let case = &mut cases[place];
         case.luck = Luck::new(u64::from(number), number % 3);
         let (spec, play) = case.ruled("random", &Settings::new())?;
-        let line = super::record_line(spec, &play)?;
+        let line = super::record_line(spec, play)?;
         hash.update(line.as_bytes());
         hash.update(b"\n");
     }
@@ -41,9 +40,9 @@ pub fn full_run_hash(registration: &Registration, sessions: u32) -> Result<Strin
 pub fn transcript(registration: &Registration) -> Result<String, String> {
     let case = short_case(registration)?;
     let (spec, play) = case.ruled("random", &Settings::new())?;
-    let record = Record::new(spec, &play, Vec::new(), Vec::new());
+    let record = Record::new(spec, play, Vec::new(), Vec::new());
     let mut text = String::new();
-    write_transcript(&mut text, &case, &record, &play).map_err(|error| error.to_string())?;
+    write_transcript(&mut text, &case, &record).map_err(|error| error.to_string())?;
     Ok(text)
 }
 
@@ -63,12 +62,7 @@ fn short_case(registration: &Registration) -> Result<Case<'_>, String> {
     Ok(case)
 }
 
-fn write_transcript(
-    text: &mut String,
-    case: &Case<'_>,
-    record: &Record,
-    play: &Play,
-) -> std::fmt::Result {
+fn write_transcript(text: &mut String, case: &Case<'_>, record: &Record) -> std::fmt::Result {
     let info = &case.registration.info;
     writeln!(text, "{} (rules {})", info.title, info.rules_version)?;
     for (name, value) in &case.params {
@@ -93,7 +87,7 @@ fn write_transcript(
         )?;
     }
     writeln!(text, "\noutcome")?;
-    writeln!(text, "  payoffs {:?}", play.payoffs())?;
+    writeln!(text, "  payoffs {:?}", record.outcome.payoffs)?;
     for (scheme, score) in &record.measures.scores {
         writeln!(text, "  score {scheme} {score}")?;
     }

@@ -88,12 +88,32 @@ impl Value {
     /// The entry of a column that belongs to a seat; `Nothing` past its end.
     pub fn entry(&self, seat: Seat) -> Value {
         match self {
-            Self::Integers(numbers) => numbers.get(seat).map(|n| Value::Integer(*n)),
-            Self::Numbers(numbers) => numbers.get(seat).map(|n| Value::Number(*n)),
-            Self::List(values) => values.get(seat).cloned(),
+            Self::Integers(_) => self.integer_at(seat).into(),
+            Self::Numbers(_) => self.number_at(seat).into(),
+            Self::List(values) => values.get(seat).cloned().into(),
+            _ => Value::Nothing,
+        }
+    }
+
+    /// The whole number at a seat's place of a column, if one stands there.
+    #[inline]
+    pub fn integer_at(&self, seat: Seat) -> Option<i64> {
+        match self {
+            Self::Integers(numbers) => numbers.get(seat).copied(),
+            Self::List(values) => values.get(seat)?.integer(),
             _ => None,
         }
-        .unwrap_or(Value::Nothing)
+    }
+
+    /// The number at a seat's place of a column, whole or real, if one stands there.
+    #[inline]
+    pub fn number_at(&self, seat: Seat) -> Option<f64> {
+        match self {
+            Self::Integers(numbers) => numbers.get(seat).map(|number| *number as f64),
+            Self::Numbers(numbers) => numbers.get(seat).copied(),
+            Self::List(values) => values.get(seat)?.number(),
+            _ => None,
+        }
     }
 
     /// How many entries a column has; 0 for anything that is not a list.
@@ -124,7 +144,7 @@ impl Value {
     /// The entries of a column as numbers; entries without a number are left out.
     pub fn numbers(&self) -> Vec<f64> {
         (0..self.len())
-            .filter_map(|place| self.entry(place).number())
+            .filter_map(|place| self.number_at(place))
             .collect()
     }
 }

@@ -135,8 +135,8 @@ impl Rules for AscendingParams {
 
 /// How far a value is outside of what a seat's answers say of its limit.
 fn outside(event: &Event, seat: Seat, value: f64) -> Option<f64> {
-    let bid = event.entry("bids", seat).number()?;
-    let dropped = event.entry("dropped_at", seat).number();
+    let bid = event.number_at("bids", seat)?;
+    let dropped = event.number_at("dropped_at", seat);
     Some(match dropped {
         _ if value < bid => bid - value,
         Some(dropped) if value > dropped => value - dropped,

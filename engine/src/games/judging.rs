@@ -287,7 +287,7 @@ impl Rules for JudgingParams {
         for (place, event) in log.of_kind("round_result").enumerate() {
             let before = ratings.len();
             for judge in 0..self.players {
-                if let Some(rating) = event.entry("ratings", judge).number() {
+                if let Some(rating) = event.number_at("ratings", judge) {
                     ratings.push([rating, place as f64, judge as f64]);
                 }
             }

@@ -234,7 +234,7 @@ pub fn measures(terms: &Terms, log: &EventLog, moves: &[Move], scale: &Scale<'_>
     }
     rationality::payoffs(&results, "payoff", &equilibrium, &mut measures);
     rationality::actions(&results, "bids", &mut measures, |event, seat, _| {
-        let left = event.entry("payoff", seat).number();
+        let left = event.number_at("payoff", seat);
         (left.unwrap_or(assets) / equilibrium[seat] - 1.0).abs()
     });
     let kept = measures.series["payoff"].iter().map(|left| left / assets);

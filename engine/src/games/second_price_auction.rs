@@ -78,7 +78,7 @@ impl Rules for AuctionParams {
             sell(&bids)
         };
         let distance = |event: &Event, seat: Seat, value: f64| {
-            Some((event.entry("bids", seat).number()? - value).abs())
+            Some((event.number_at("bids", seat)? - value).abs())
         };
         let scale = Scale {
             equilibrium: &truthful,

@@ -74,7 +74,7 @@ fn played_with(others: Value, label: &str, seats: [&str; 2], notes: Vec<SeatNote
         assert_ne!(play.answer(seat, Ok(action)), Reaction::NotAsked, "{bid:?}");
     }
     assert!(play.is_finished());
-    let record = Record::new(spec, &play, Vec::new(), notes);
+    let record = Record::new(spec, play, Vec::new(), notes);
     StoredRecord::from_line(&record.to_line().unwrap()).unwrap()
 }
 
@@ -404,7 +404,7 @@ fn starting_prices_are_printed_up_to_ten_of_them() {
                 let _ = play.answer(seat, Ok(Action::Pass));
             }
         }
-        let record = Record::new(spec, &play, Vec::new(), Vec::new());
+        let record = Record::new(spec, play, Vec::new(), Vec::new());
         let record = StoredRecord::from_line(&record.to_line().unwrap()).unwrap();
         AuctionReport::of([&record]).render(Layout::Text(200))
     };

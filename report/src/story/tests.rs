@@ -112,7 +112,7 @@ fn auction() -> StoredRecord {
         next[seat] += 1;
         play.answer(seat, Ok(Action::Pass));
     }
-    stored(&Record::new(spec, &play, decisions, notes()))
+    stored(&Record::new(spec, play, decisions, notes()))
 }
 
 fn decision(seat: usize, index: u32, reply: String) -> RecordedDecision {
@@ -312,7 +312,7 @@ fn who_is_out_is_told_the_last_turn_that_it_saw() {
     let params = json!({ "players": 2, "supply_min": 9, "supply_max": 9 });
     let spec = spec("water_allocation", params, seats);
     let play = open(&spec).unwrap();
-    let record = stored(&Record::new(spec, &play, Vec::new(), Vec::new()));
+    let record = stored(&Record::new(spec, play, Vec::new(), Vec::new()));
     let own = |seat| Telling {
         seat: Some(seat),
         ..Telling::default()
@@ -355,7 +355,7 @@ fn every_game_is_told_turn_by_turn_and_to_its_last_answer() {
         let seats = (0..game.seats()).map(|_| rule()).collect();
         let spec = spec(&registration.info.name, json!({}), seats);
         let play = open(&spec).unwrap();
-        let record = stored(&Record::new(spec, &play, Vec::new(), Vec::new()));
+        let record = stored(&Record::new(spec, play, Vec::new(), Vec::new()));
         let text = tell(&record, EVERYTHING);
         let name = &*registration.info.name;
         assert!(text.contains(&*registration.info.title), "{name}: {text}");
@@ -429,7 +429,7 @@ fn a_record_of_other_rules_is_told_without_turns() {
         vec![rule(), rule()],
     );
     let play = open(&spec).unwrap();
-    let mut record = stored(&Record::new(spec, &play, Vec::new(), Vec::new()));
+    let mut record = stored(&Record::new(spec, play, Vec::new(), Vec::new()));
     record.spec.rules_version += 1;
     let text = tell(&record, EVERYTHING);
     assert!(text.contains("Answers of turn 2"), "{text}");

@@ -151,7 +151,7 @@ impl Records {
             let game = &*entry.info.name;
             let spec = spec_with(game, PlayerKind::Rule, params(game));
             let play = open(&spec).expect("a session");
-            let record = Record::new(spec, &play, Vec::new(), notes());
+            let record = Record::new(spec, play, Vec::new(), notes());
             record.to_line().expect("a line")
         });
         let lines: Vec<String> = lines.collect();

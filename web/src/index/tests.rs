@@ -33,7 +33,7 @@ pub(crate) fn line(ratio: f64, repeat: u32) -> String {
         origins: Default::default(),
     };
     let play = open(&spec).unwrap();
-    Record::new(spec, &play, Vec::new(), Vec::new())
+    Record::new(spec, play, Vec::new(), Vec::new())
         .to_line()
         .unwrap()
 }

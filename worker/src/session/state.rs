@@ -151,7 +151,7 @@ impl SessionState {
 
     /// The record of the finished session.
     pub(super) fn into_record(self, spec: SessionSpec, decisions: Vec<RecordedDecision>) -> Record {
-        Record::new(spec, &self.play, decisions, self.notes)
+        Record::new(spec, self.play, decisions, self.notes)
     }
 
     /// Asks whoever is to move and has not been asked, or ends the game.

@@ -59,7 +59,7 @@ fn raised(view: &View<'_>) -> Option<i64> {
 fn own_bids(view: &View<'_>) -> usize {
     let newest = view.sights().rev();
     let rounds = newest.take_while(|sight| sight.kind() == "bid_round");
-    let bid = |sight: &Sight<'_>| sight.fact("bids")?.entry(view.seat()).integer();
+    let bid = |sight: &Sight<'_>| sight.shared("bids")?.integer_at(view.seat());
     rounds.filter(|sight| bid(sight).is_some()).count()
 }
 

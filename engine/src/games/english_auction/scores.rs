@@ -96,7 +96,7 @@ impl Book {
             return;
         };
         for (seat, before) in offers.iter_mut().enumerate() {
-            let Some(bid) = event.entry("bids", seat).integer() else {
+            let Some(bid) = event.integer_at("bids", seat) else {
                 continue;
             };
             engaged[seat] += 1.0;

@@ -63,7 +63,7 @@ pub(super) fn measures(params: &SurvivalParams, log: &EventLog, moves: &[Move]) 
 
 /// How far a seat's number was from the target of its round.
 fn from_target(event: &Event, seat: usize) -> Option<f64> {
-    let choice = event.entry("choices", seat).number()?;
+    let choice = event.number_at("choices", seat)?;
     Some((choice - event.number("target")?).abs())
 }
 
@@ -78,7 +78,7 @@ fn per_seat(params: &SurvivalParams, results: &[&Event], measures: &mut Measures
             }
         }
         for (seat, health) in health.iter_mut().enumerate() {
-            *health = event.entry("health", seat).number().unwrap_or(*health);
+            *health = event.number_at("health", seat).unwrap_or(*health);
         }
     }
     let rounds = f64::from(params.rounds);
@@ -92,7 +92,7 @@ fn per_seat(params: &SurvivalParams, results: &[&Event], measures: &mut Measures
 fn depths(params: &SurvivalParams, first: &Event, measures: &mut Measures) {
     let mut depths = Vec::new();
     for seat in 0..params.players {
-        let number = first.entry("choices", seat).number();
+        let number = first.number_at("choices", seat);
         let Some(number) = number.filter(|number| *number > 0.0 && params.ratio > 0.0) else {
             continue;
         };

@@ -130,11 +130,10 @@ pub(super) fn measures(params: &AuctionParams, log: &EventLog) -> Measures {
 
 /// What each bid of a round gave away; seats without a bid are left out.
 fn shadings(event: &Event) -> impl Iterator<Item = Shading> + '_ {
-    let seats = event.get("valuation").map_or(0, Value::len);
-    (0..seats).filter_map(|seat| {
-        Some(shading(
-            event.entry("valuation", seat).integer()?,
-            event.entry("bid", seat).integer()?,
-        ))
+    let (valuations, bids) = (event.get("valuation"), event.get("bid"));
+    let seats = valuations.map_or(0, Value::len);
+    (0..seats).filter_map(move |seat| {
+        let (valuation, bid) = (valuations?.integer_at(seat)?, bids?.integer_at(seat)?);
+        Some(shading(valuation, bid))
     })
 }

@@ -84,7 +84,7 @@ pub fn actions(
     let mut rows = Vec::new();
     for event in results {
         for seat in 0..event.get(name).map_or(0, Value::len) {
-            let Some(action) = event.entry(name, seat).number() else {
+            let Some(action) = event.number_at(name, seat) else {
                 continue;
             };
             let round = f64::from(event.round);

@@ -16,7 +16,7 @@ pub fn rounds_lasted(players: usize, log: &EventLog, into: &mut Measures) {
     let mut last = vec![0.0; players];
     for event in log.of_kind("round_result") {
         for (seat, last) in last.iter_mut().enumerate() {
-            if event.entry("health", seat).number().is_some() {
+            if event.number_at("health", seat).is_some() {
                 *last = f64::from(event.round);
             }
         }

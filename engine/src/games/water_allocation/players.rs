@@ -69,9 +69,9 @@ struct Status {
 impl Status {
     fn of(seat: Seat, view: &View<'_>) -> Option<Self> {
         let morning = view.latest("day_opened")?;
-        let entry = |name| morning.fact(name)?.entry(seat).integer();
+        let entry = |name| morning.shared(name)?.integer_at(seat);
         Some(Self {
-            balance: morning.fact("balances")?.entry(seat).amount()?,
+            balance: morning.shared("balances")?.entry(seat).amount()?,
             health: entry("health")?,
             dry_days: entry("dry_days")?,
         })
@@ -99,10 +99,7 @@ fn bid(view: &View<'_>, amount: impl Fn(Status) -> Cents) -> Action {
 /// The lowest bid that won on the last day.
 fn enough(view: &View<'_>) -> Option<Cents> {
     let last = view.latest("round_result")?;
-    let (winners, bids) = (last.fact("winners")?, last.fact("bids")?);
-    let bid = |place| {
-        let winner = usize::try_from(winners.entry(place).integer()?).ok()?;
-        bids.entry(winner).amount()
-    };
-    (0..winners.len()).filter_map(bid).min()
+    let (winners, bids) = (last.integers("winners")?, last.shared("bids")?);
+    let bid = |winner: &i64| bids.entry(usize::try_from(*winner).ok()?).amount();
+    winners.iter().filter_map(bid).min()
 }

@@ -20,11 +20,11 @@ use crate::games::prelude::*;
 /// listed in `overbid_days` and `overbid_seats`. `rsr` is the RSR of each morning.
 pub(super) fn measures(params: &WaterParams, log: &EventLog) -> Measures {
     let mut measures = Measures::default();
-    let days: Vec<Day<'_>> = days(log).collect();
+    let days: Vec<Day<'_>> = days(params.players, log).collect();
     let Some(last) = days.last() else {
         return measures;
     };
-    let survivors = last.seats("living");
+    let survivors = &last.living;
     let players = params.players as f64;
     measures.score("survival", 100.0 * survivors.len() as f64 / players);
     let shares = days.iter().flat_map(|day| day.bid_shares(params.players));
@@ -37,7 +37,7 @@ pub(super) fn measures(params: &WaterParams, log: &EventLog) -> Measures {
     let everybody: Vec<Seat> = (0..params.players).collect();
     measures.part("rsr_start", satisfaction(params, &everybody));
     if !survivors.is_empty() {
-        measures.part("rsr_end", satisfaction(params, &survivors));
+        measures.part("rsr_end", satisfaction(params, survivors));
     }
     let lowest: Vec<[f64; 2]> = days.iter().filter_map(Day::minimum_bid).collect();
     if !lowest.is_empty() {
@@ -48,7 +48,7 @@ pub(super) fn measures(params: &WaterParams, log: &EventLog) -> Measures {
     let satisfied = morning.map(|living| satisfaction(params, &living));
     measures.series("rsr", satisfied.collect());
     measures.columns(["minimum_bid_days", "minimum_bid"], &lowest);
-    per_seat(params.players, &days, &survivors, &mut measures);
+    per_seat(params.players, &days, survivors, &mut measures);
     survival::rounds_lasted(params.players, log, &mut measures);
     let mut deviations: Vec<survival::Deviations> = vec![Vec::new(); params.players];
     for day in &days {
@@ -59,32 +59,48 @@ pub(super) fn measures(params: &WaterParams, log: &EventLog) -> Measures {
     measures
 }
 
-/// A day: how it was opened and what came of it.
+/// A day: its result, and of every seat the balance in the morning and the bid.
 struct Day<'a> {
-    opened: &'a Event,
     result: &'a Event,
+    balances: Vec<Option<f64>>,
+    bids: Vec<Option<f64>>,
+    /// Who lived in the evening.
+    living: Vec<Seat>,
+    winners: Vec<Seat>,
 }
 
-fn days(log: &EventLog) -> impl Iterator<Item = Day<'_>> {
+fn days(players: usize, log: &EventLog) -> impl Iterator<Item = Day<'_>> {
     let opened = log.of_kind("day_opened");
     let pairs = opened.zip(log.of_kind("round_result"));
-    pairs.map(|(opened, result)| Day { opened, result })
+    pairs.map(move |(opened, result)| Day {
+        result,
+        balances: by_seat(players, opened, "balances"),
+        bids: by_seat(players, result, "bids"),
+        living: seats(result, "living"),
+        winners: seats(result, "winners"),
+    })
+}
+
+fn by_seat(players: usize, event: &Event, name: &str) -> Vec<Option<f64>> {
+    let column = event.get(name);
+    let number = |seat| column?.number_at(seat);
+    (0..players).map(number).collect()
+}
+
+fn seats(event: &Event, name: &str) -> Vec<Seat> {
+    let seats = event.integers(name).iter();
+    seats
+        .filter_map(|seat| usize::try_from(*seat).ok())
+        .collect()
 }
 
 impl Day<'_> {
-    fn seats(&self, name: &str) -> Vec<Seat> {
-        let seats = self.result.integers(name).iter();
-        seats
-            .filter_map(|seat| usize::try_from(*seat).ok())
-            .collect()
-    }
-
     fn bid(&self, seat: Seat) -> Option<f64> {
-        self.result.entry("bids", seat).number()
+        self.bids.get(seat).copied().flatten()
     }
 
     fn balance(&self, seat: Seat) -> Option<f64> {
-        self.opened.entry("balances", seat).number()
+        self.balances.get(seat).copied().flatten()
     }
 
     /// Bids in percent of the balance, of those that it covers.
@@ -126,8 +142,8 @@ impl Day<'_> {
 
     /// The day and the lowest bid that won.
     fn minimum_bid(&self) -> Option<[f64; 2]> {
-        let bids = self.seats("winners").into_iter();
-        let lowest = bids.filter_map(|seat| self.bid(seat)).reduce(smaller)?;
+        let bids = self.winners.iter().filter_map(|seat| self.bid(*seat));
+        let lowest = bids.reduce(smaller)?;
         Some([f64::from(self.result.round), lowest])
     }
 }
@@ -162,9 +178,9 @@ fn per_seat(players: usize, days: &[Day<'_>], survivors: &[Seat], measures: &mut
     };
     let survived = |seat| f64::from(u8::from(survivors.contains(&seat)));
     measures.series("survived", (0..players).map(survived).collect());
-    let lived = |day: &Day<'_>, seat: Seat| day.seats("living").contains(&seat);
+    let lived = |day: &Day<'_>, seat: Seat| day.living.contains(&seat);
     measures.series("days_lived", count(&lived));
-    let won = |day: &Day<'_>, seat: Seat| day.seats("winners").contains(&seat);
+    let won = |day: &Day<'_>, seat: Seat| day.winners.contains(&seat);
     measures.series("days_with_water", count(&won));
 }
 
@@ -173,15 +189,13 @@ fn per_seat(players: usize, days: &[Day<'_>], survivors: &[Seat], measures: &mut
 fn trajectories(players: usize, days: &[Day<'_>], measures: &mut Measures) {
     let supply = days.iter().filter_map(|day| day.result.number("supply"));
     measures.series("supply", supply.collect());
-    let living = days.iter().map(|day| day.seats("living").len() as f64);
+    let living = days.iter().map(|day| day.living.len() as f64);
     measures.series("living", living.collect());
     for name in ["bids", "balances", "health"] {
-        let entries = days.iter().flat_map(|day| {
-            (0..players).map(move |seat| {
-                let number = day.result.entry(name, seat).number();
-                larger(number.unwrap_or(0.0), 0.0)
-            })
-        });
+        let numbers = days
+            .iter()
+            .flat_map(|day| by_seat(players, day.result, name));
+        let entries = numbers.map(|number| larger(number.unwrap_or(0.0), 0.0));
         measures.series(name, entries.collect());
     }
 }
