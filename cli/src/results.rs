@@ -20,12 +20,12 @@ use agon_service_kit::tasks::with_causes;
 use agon_worker::Transport;
 use tonic::{Status, Streaming};
 
-use crate::ahead::{Ahead, in_order};
+use crate::ahead::Ahead;
 use crate::data_folder::cannot;
 use crate::failure::Failure;
 use crate::fetching::InOrder;
 use crate::output::{FILE_WIDTH, width};
-use crate::run_folder::{self, Entry};
+use crate::run_folder::{self, Entry, NewFile};
 
 /// The column of `results.csv` with the number of the run.
 const RUN: &str = "run";
@@ -129,6 +129,7 @@ pub async fn collect(
     let (mut unreadable, mut wanted) = (Vec::new(), BTreeSet::new());
     let mut record_file = entry.begin(run_folder::RECORDS)?;
     let mut telemetry_file = entry.begin(run_folder::TELEMETRY)?;
+    let mut rows: Option<Rows<(Session, Telemetry)>> = None;
     let mut ahead = Ahead::new(Stored::read);
     loop {
         while !ahead.is_full() {
@@ -159,14 +160,27 @@ pub async fn collect(
         let spec = &stored.record.spec;
         let known = rules.entry(spec.game.clone()).or_insert(spec.rules_version);
         *known = spec.rules_version.max(*known);
-        tables.add(&stored.record, &stored.telemetry);
+        let has_more = tables.add_session(&stored.record, &stored.session, &stored.telemetry);
         record_file.line(stored.record_line.as_bytes())?;
         telemetry_file.line(stored.telemetry_line.as_bytes())?;
+        // Rows are written at once while every session has the columns of the first.
+        if done == 0 {
+            rows = Some(Rows::begin(entry, tables.columns(), Ok)?);
+        } else if has_more {
+            rows = None;
+        }
+        if let Some(rows) = &mut rows {
+            let bytes = stored.record_line.len() as u64;
+            rows.add((stored.session, stored.telemetry), bytes)?;
+        }
         done += 1;
     }
     record_file.keep()?;
     telemetry_file.keep()?;
-    write_csv(entry, tables.columns())?;
+    match rows {
+        Some(rows) => rows.finish()?,
+        None => write_csv(entry, tables.columns())?,
+    }
     let compare = document.report.compare.as_deref();
     Ok(Collected {
         shown: shown(&tables, compare, width()),
@@ -190,6 +204,7 @@ fn ids(document: &ExperimentDocument) -> Result<BTreeSet<String>, Failure> {
 struct Stored {
     record_line: String,
     record: StoredRecord,
+    session: Session,
     telemetry_line: String,
     telemetry: Telemetry,
 }
@@ -207,8 +222,10 @@ impl Stored {
             };
             let record_line = part(&result.record, "record")?;
             let telemetry_line = part(&result.telemetry, "telemetry")?;
+            let record = whole(&record_line)?;
             Ok(Self {
-                record: whole(&record_line)?,
+                session: Session::of(&record),
+                record,
                 record_line,
                 telemetry: Telemetry::from_line(telemetry_line.as_bytes()),
                 telemetry_line,
@@ -260,41 +277,74 @@ pub fn shown(tables: &Tables, compare: Option<&str>, width: u16) -> String {
     }
 }
 
-/// The second pass: the columns are known now. The first one says which run it was.
+/// Writes `results.csv` from the records and telemetry that an entry holds; their columns are known.
+///
+/// # Errors
+/// They cannot be read, or the file not be written.
 pub fn write_csv(entry: &Entry, columns: &ResultColumns) -> Result<(), Failure> {
-    let mut file = entry.begin(run_folder::RESULTS)?;
-    let mut headings = Cells::new(Vec::new());
-    headings.cell(RUN).map_err(no_table)?;
-    columns.write_headings(&mut headings).map_err(no_table)?;
-    file.add(&headings.finish().map_err(no_table)?)?;
-    let (run, columns) = (entry.account.run.to_string(), columns.clone());
+    let mut rows = Rows::begin(entry, columns, |(record, telemetry): (Vec<u8>, Vec<u8>)| {
+        let session = Session::from_line(&record).map_err(Failure::surroundings)?;
+        Ok((session, Telemetry::from_line(&telemetry)))
+    })?;
     let records = lines(entry, run_folder::RECORDS)?;
-    let telemetry = lines(entry, run_folder::TELEMETRY)?;
-    let rows = in_order(
-        records.zip(telemetry),
-        |(record, _)| record.as_ref().map_or(0, |line| line.len() as u64),
-        move |(record, telemetry)| row(&run, &columns, &record?, &telemetry?),
-    );
-    for row in rows {
-        file.add(&row?)?;
+    for (record, telemetry) in records.zip(lines(entry, run_folder::TELEMETRY)?) {
+        let (record, telemetry) = (record?, telemetry?);
+        let bytes = record.len() as u64;
+        rows.add((record, telemetry), bytes)?;
     }
-    file.keep()
+    rows.finish()
 }
 
-/// A session's row of `results.csv`, with its line break.
-fn row(
-    run: &str,
-    columns: &ResultColumns,
-    record: &[u8],
-    telemetry: &[u8],
-) -> Result<Vec<u8>, Failure> {
-    let session = Session::from_line(record).map_err(Failure::surroundings)?;
-    let telemetry = Telemetry::from_line(telemetry);
-    let mut out = Cells::new(Vec::new());
-    out.cell(run).map_err(no_table)?;
-    let written = columns.write_row(&session, &telemetry, &mut out);
-    written.map_err(no_table)?;
-    out.finish().map_err(no_table)
+/// `results.csv` of a run, whose rows are made ahead from sessions or from what those are read from.
+struct Rows<T> {
+    file: NewFile,
+    ahead: Ahead<T, Result<Vec<u8>, Failure>>,
+}
+
+impl<T: Send + 'static> Rows<T> {
+    /// Begins the file with its headings; the first column says which run it was.
+    fn begin(
+        entry: &Entry,
+        columns: &ResultColumns,
+        session: impl Fn(T) -> Result<(Session, Telemetry), Failure> + Send + Sync + 'static,
+    ) -> Result<Self, Failure> {
+        let mut file = entry.begin(run_folder::RESULTS)?;
+        let mut headings = Cells::new(Vec::new());
+        headings.cell(RUN).map_err(no_table)?;
+        columns.write_headings(&mut headings).map_err(no_table)?;
+        file.add(&headings.finish().map_err(no_table)?)?;
+        let (run, columns) = (entry.account.run.to_string(), columns.clone());
+        let ahead = Ahead::new(move |one| {
+            let (session, telemetry) = session(one)?;
+            let mut out = Cells::new(Vec::new());
+            out.cell(&run).map_err(no_table)?;
+            let written = columns.write_row(&session, &telemetry, &mut out);
+            written.map_err(no_table)?;
+            out.finish().map_err(no_table)
+        });
+        Ok(Self { file, ahead })
+    }
+
+    /// Adds the row of a session, which takes about so many bytes.
+    fn add(&mut self, one: T, bytes: u64) -> Result<(), Failure> {
+        while self.ahead.is_full() && self.write_next()? {}
+        self.ahead.add(one, bytes);
+        Ok(())
+    }
+
+    /// Writes the next row; whether there was one.
+    fn write_next(&mut self) -> Result<bool, Failure> {
+        let Some(row) = self.ahead.next() else {
+            return Ok(false);
+        };
+        self.file.add(&row?)?;
+        Ok(true)
+    }
+
+    fn finish(mut self) -> Result<(), Failure> {
+        while self.write_next()? {}
+        self.file.keep()
+    }
 }
 
 fn no_table(error: impl std::fmt::Display) -> Failure {

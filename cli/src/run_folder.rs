@@ -24,7 +24,7 @@ pub mod records;
 mod refusals;
 
 pub use account::Account;
-pub use entry::Entry;
+pub use entry::{Entry, NewFile};
 pub use mark::{digest, digest_of};
 
 use mark::{Found, MARK, Mark};

@@ -93,15 +93,22 @@ pub struct ResultColumns {
 }
 
 impl ResultColumns {
-    /// Takes a session into account.
-    pub fn gather(&mut self, session: &Session) {
-        self.axes
-            .extend(axes(&session.spec).map(|(axis, _)| axis.clone()));
-        self.in_series |= session.spec.luck.place > 0;
-        let owned = |(name, _): (&str, f64)| name.to_owned();
-        self.scores.extend(session.scores().into_iter().map(owned));
-        self.parts.extend(session.parts().into_iter().map(owned));
+    /// Takes a session into account; whether there are more columns now.
+    pub fn gather(&mut self, session: &Session) -> bool {
+        let before = self.count();
+        let spec = &session.spec;
+        add_names(&mut self.axes, axes(spec).map(|(axis, _)| axis.as_str()));
+        self.in_series |= spec.luck.place > 0;
+        add_names(&mut self.scores, session.scores().into_keys());
+        add_names(&mut self.parts, session.parts().into_keys());
         self.seats = self.seats.max(session.outcome.payoffs.len());
+        self.count() > before
+    }
+
+    /// How many columns are of these sessions.
+    fn count(&self) -> usize {
+        let names = self.axes.len() + self.scores.len() + self.parts.len();
+        names + self.seats + usize::from(self.in_series)
     }
 
     /// Writes the headings.
@@ -174,6 +181,15 @@ impl ResultColumns {
         let payoffs = &session.outcome.payoffs;
         cells.extend((0..self.seats).map(|seat| number(payoffs.get(seat))));
         out.row(cells)
+    }
+}
+
+/// Adds the names that are not there; nearly all are.
+fn add_names<'a>(names: &mut BTreeSet<String>, found: impl Iterator<Item = &'a str>) {
+    for name in found {
+        if !names.contains(name) {
+            names.insert(name.to_owned());
+        }
     }
 }
 

@@ -31,15 +31,24 @@ pub struct Tables {
 impl Tables {
     /// Takes in a session with what it cost.
     pub fn add(&mut self, record: &StoredRecord, telemetry: &Telemetry) {
+        self.add_session(record, &Session::of(record), telemetry);
+    }
+
+    /// As [`Self::add`], with the session of the record; whether `results.csv` has more columns now.
+    pub fn add_session(
+        &mut self,
+        record: &StoredRecord,
+        session: &Session,
+        telemetry: &Telemetry,
+    ) -> bool {
         if self.reports.measures(&record.spec.game) {
             self.reports.add(record);
         }
-        let session = Session::of(record);
-        self.summary.add(&session, telemetry);
-        self.leaderboard.add(&session);
-        self.standings.add(&session);
-        self.pivots.add(&session);
-        self.columns.gather(&session);
+        self.summary.add(session, telemetry);
+        self.leaderboard.add(session);
+        self.standings.add(session);
+        self.pivots.add(session);
+        self.columns.gather(session)
     }
 
     /// Whether a session of the leaderboard's games was taken in.

@@ -191,7 +191,9 @@ fn the_csv_has_a_column_for_everything_any_session_has() {
         session(&line("pirate", 1, json!({ "label": "plank, long" }))),
     ];
     let mut columns = ResultColumns::default();
-    sessions.iter().for_each(|session| columns.gather(session));
+    let grown: Vec<bool> = sessions.iter().map(|one| columns.gather(one)).collect();
+    let again: Vec<bool> = sessions.iter().map(|one| columns.gather(one)).collect();
+    assert!(grown[0] && !again.contains(&true), "{grown:?} {again:?}");
     let mut out = Cells::new(Vec::new());
     columns.write_headings(&mut out).unwrap();
     for session in &sessions {

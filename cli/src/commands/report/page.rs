@@ -50,7 +50,7 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
         }
         sessions.add(&session);
         comparison.add(named.get(gathered.place).map_or("", |run| run), &session);
-        tables.add(&record, &gathered.telemetry);
+        tables.add_session(&record, &session, &gathered.telemetry);
         Ok(())
     })?;
     let mut page = Page::new(&title(&gathered));
