@@ -1,6 +1,6 @@
-//! `results.csv`: one row per session, in which nothing is a formula. Columns depend on the experiment (its
-//! axes, scores and seats), so they are gathered in a first pass over the
-//! records and filled in a second one.
+//! `results.csv`: one row per session, in which nothing is a formula. Columns depend on the experiment
+//! (its axes, scores and seats) and are gathered from its sessions; rows that were written before the
+//! last of them was known are written again.
 
 use std::collections::BTreeSet;
 use std::io::Write;
