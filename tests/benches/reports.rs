@@ -1,11 +1,8 @@
 //! What reports and exports of many sessions cost: prints time and the largest memory of each command.
-//!
 //! `cargo bench -p agon-tests --bench reports`, after `cargo build --release`: 100,000 sessions of
-//! gamma-Bench's games, ten repeats of which make the million (the same records under other ids are
-//! not made, the figure is ten times that of 100,000). `-- 1000` takes so many repeats of each game.
-//!
-//! Then a grid of 20,000 settings with one session each beside one of 2,000 with ten: what a report
-//! says grows with its settings, and so may its time, but no faster.
+//! gamma-Bench's games (a million, the same records under other ids, takes ten times as long); `-- 1000`
+//! takes so many repeats of each game. Then a grid of 20,000 settings with one session each beside one
+//! of 2,000 with ten: time may grow with settings, but no faster than they do.
 
 use std::fs;
 use std::time::Duration;
