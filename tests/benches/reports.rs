@@ -86,8 +86,7 @@ fn grid(settings: u32, repeats: u32) -> String {
          [players.subject]\nkind = \"rule\"\nstrategy = \"random\"\n\n\
          [[games]]\ngame = \"guess_two_thirds\"\nparams = {{ rounds = 1 }}\n\
          seats = [{{ player = \"subject\", count = 2 }}]\n\n\
-         [games.grid]\n\"params.players\" = [2]\n\
-         \"params.foul_allowance\" = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n\
+         [games.grid]\n\"params.foul_allowance\" = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n\
          \"params.ratio\" = [{}]\n",
         ratios.join(", ")
     )
