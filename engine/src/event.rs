@@ -108,9 +108,14 @@ impl Event {
     /// players look through [`crate::View`].
     pub fn get(&self, name: &str) -> Option<&Value> {
         let sections = [&self.facts, &self.own, &self.hidden];
-        let mut all = sections.into_iter().flatten();
-        all.find(|(found, _)| found == name).map(|(_, value)| value)
+        sections.into_iter().find_map(|facts| find(facts, name))
     }
+}
+
+/// The fact of a name among some.
+pub(crate) fn find<'a>(facts: &'a Facts, name: &str) -> Option<&'a Value> {
+    let found = facts.iter().find(|(found, _)| found == name);
+    found.map(|(_, value)| value)
 }
 
 impl Event {

@@ -7,7 +7,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::ask::Seat;
-use crate::event::{Event, Facts, Value};
+use crate::event::{self, Event, Facts, Value};
 
 /// The events that one seat may see.
 #[derive(Debug, Clone, Copy)]
@@ -50,13 +50,6 @@ impl<'a> View<'a> {
     pub fn first(&self, kind: &'a str) -> Option<Sight<'a>> {
         self.of_kind(kind).next()
     }
-}
-
-fn value_of<'a>(facts: &'a Facts, name: &str) -> Option<&'a Value> {
-    let mut facts = facts.iter();
-    facts
-        .find(|(found, _)| found == name)
-        .map(|(_, value)| value)
 }
 
 /// One event as one seat sees it.
@@ -114,11 +107,11 @@ impl<'a> Sight<'a> {
 
     /// A shared fact, without copying it.
     pub fn shared(&self, name: &str) -> Option<&'a Value> {
-        value_of(&self.event.facts, name)
+        event::find(&self.event.facts, name)
     }
 
     fn column(&self, name: &str) -> Option<&'a Value> {
-        value_of(&self.event.own, name)
+        event::find(&self.event.own, name)
     }
 
     /// A shared fact that is a list of whole numbers, without copying it.

@@ -36,6 +36,11 @@ pub(crate) fn axes_without_models(spec: &SessionSpec) -> Axes {
     axes
 }
 
+/// Axes in a form that can be a key: text and JSON values, nothing that could not be written.
+pub(crate) fn written(axes: &Axes) -> String {
+    serde_json::to_string(axes).unwrap_or_default()
+}
+
 /// Whether the values of an axis are models.
 pub(crate) fn names_a_model(axis: &str) -> bool {
     axis.rsplit('.').next() == Some("model")

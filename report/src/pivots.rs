@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::accumulator::Accumulator;
-use crate::axes::{Axes, AxisNames, LABEL, axes, in_words};
+use crate::axes::{Axes, AxisNames, LABEL, axes, in_words, written};
 use crate::basis::{Basis, explained};
 use crate::layout::Layout;
 use crate::leaderboard::{GAMES, players};
@@ -112,9 +112,12 @@ impl Pivots {
         }
         let scores = session.scores();
         let score = scores.get(SCHEME).copied();
-        // Keys are text and values JSON: nothing that could not be written.
-        let written = serde_json::to_string(&shown).unwrap_or_default();
-        let key = (players.clone(), game.clone(), label.clone(), written);
+        let key = (
+            players.clone(),
+            game.clone(),
+            label.clone(),
+            written(&shown),
+        );
         let place = *self.places.entry(key).or_insert_with(|| {
             self.cells.push(Cell {
                 players,

@@ -8,7 +8,7 @@ use agon_engine::record::StoredRecord;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::axes::{AxisNames, LABEL, axes_of, in_words};
+use crate::axes::{AxisNames, LABEL, axes_of, in_words, written};
 use crate::basis::{Basis, Note};
 use crate::observation::SessionObservations;
 use crate::selection::models_in;
@@ -75,10 +75,7 @@ impl SettingHead {
 
     /// What settings that only their players tell apart have in common.
     fn key(&self) -> (&str, String) {
-        (
-            &self.game,
-            serde_json::to_string(&self.axes).unwrap_or_default(),
-        )
+        (&self.game, written(&self.axes))
     }
 
     /// Takes in the sessions of another setting, whoever played them.
@@ -143,9 +140,7 @@ impl<T> BySetting<T> {
         let axes = axes_of(&record.spec);
         let game = &record.spec.game;
         let played_by = played_by(record);
-        // Keys are text and values JSON: nothing that could not be written.
-        let written = serde_json::to_string(&axes).unwrap_or_default();
-        let key = (game.clone(), written, played_by.clone());
+        let key = (game.clone(), written(&axes), played_by.clone());
         let place = *self.places.entry(key).or_insert_with(|| {
             let head = SettingHead {
                 game: game.clone(),

@@ -146,6 +146,63 @@ fn results_of_a_simulated_model_are_marked_everywhere() {
     let _ = run(&["verify", &out.display().to_string()]).expect_code(0);
 }
 
+#[test]
+fn the_csv_has_every_column_in_every_row_whichever_session_brings_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().display().to_string();
+    let document = r#"
+        name = "columns"
+        repeats = 40
+        [players.subject]
+        kind = "rule"
+        strategy = "random"
+        [[games]]
+        game = "guess_two_thirds"
+        seats = [{ player = "subject", count = 3 }]
+        [[games]]
+        game = "pirate"
+        seats = [{ player = "subject", count = 4 }]
+        [games.grid]
+        "params.gold" = [50, 100]
+    "#;
+    let file = folder.path().join("columns.toml");
+    fs::write(&file, document).unwrap();
+    let _ = run(&["run", &file.display().to_string(), "--data", &data]).expect_code(0);
+    let out = folder.path().join("runs/columns");
+    let mut reader = csv::Reader::from_path(out.join("results.csv")).unwrap();
+    let headings = reader.headers().unwrap().clone();
+    let column = |name: &str| headings.iter().position(|one| one == name).unwrap();
+    let names = [
+        "session",
+        "game",
+        "setting.params.gold",
+        "payoff.2",
+        "payoff.3",
+    ];
+    let places = names.map(column);
+    let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+    let records = String::from_utf8(runs::records(&out)).unwrap();
+    assert_eq!((rows.len(), records.lines().count()), (120, 120));
+    for (row, record) in rows.iter().zip(records.lines()) {
+        let record: Value = serde_json::from_str(record).unwrap();
+        let [session, game, gold, third, fourth] = places.map(|place| &row[place]);
+        assert_eq!(
+            (session, game),
+            (
+                record["session"].as_str().unwrap(),
+                record["spec"]["game"].as_str().unwrap()
+            )
+        );
+        let is_pirate = game == "pirate";
+        assert_eq!(
+            (gold.is_empty(), fourth.is_empty()),
+            (!is_pirate, !is_pirate),
+            "{row:?}"
+        );
+        assert!(!third.is_empty(), "{row:?}");
+    }
+}
+
 /// Every bidder of the ablation makes the calls of its strategy and no others, all
 /// of them are recorded, and the record is made again from them alone.
 #[test]
