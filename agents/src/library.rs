@@ -24,6 +24,9 @@ pub mod engine_fault;
 mod filters;
 mod operands;
 mod scan;
+mod texts;
+
+use texts::Texts;
 
 /// Raised whenever the code of this crate changes what is sent to a model, or how
 /// its replies are read.
@@ -46,6 +49,7 @@ static BUILT_IN_LIBRARY: LazyLock<PromptLibrary> = LazyLock::new(|| {
         digest: None,
         replaced: Arc::default(),
         trial: None,
+        texts: Arc::default(),
     }
 });
 
@@ -98,6 +102,7 @@ pub struct PromptLibrary {
     replaced: Arc<BTreeSet<String>>,
     /// What is left of the work that trying them out may take, while they are tried out.
     trial: Option<Arc<AtomicU64>>,
+    texts: Arc<Texts>,
 }
 
 impl PromptLibrary {
@@ -136,6 +141,7 @@ impl PromptLibrary {
             add_template(&mut environment, &path, &text)?;
         }
         library.environment = Arc::new(environment);
+        library.texts = Arc::default();
         library.trial = Some(Arc::new(AtomicU64::new(TRIAL_WORK)));
         Ok(library)
     }
@@ -214,6 +220,11 @@ impl PromptLibrary {
     /// Whether there is a template at this path.
     pub fn has(&self, path: &str) -> bool {
         is_built_in(path) || self.replaced.contains(path)
+    }
+
+    /// A text that other seats may have as well, kept once for all of them.
+    pub fn shared(&self, text: String) -> Arc<str> {
+        self.texts.shared(text)
     }
 
     /// Renders a template and trims blanks around it.

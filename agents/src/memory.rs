@@ -6,6 +6,7 @@
 //! ask stay. A game may also say how many past rounds are remembered.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::mind::{Message, Role};
 use crate::settings::WhenFull;
@@ -114,7 +115,7 @@ impl Memory {
     }
 
     /// Sets the rules: the system message.
-    pub fn set_rules(&mut self, text: String) {
+    pub fn set_rules(&mut self, text: Arc<str>) {
         self.rules = Some(Message::new(Role::System, text));
     }
 

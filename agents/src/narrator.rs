@@ -5,6 +5,7 @@
 //! the event opens or closes its round (see [`Narrator::tell`]).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use agon_engine::game::player_name;
 use agon_engine::view::SeenEvent;
@@ -120,6 +121,11 @@ impl Narrator {
         } else {
             telling(text)
         })
+    }
+
+    /// A text that other seats may have as well, kept once for all of them.
+    pub fn shared(&self, text: String) -> Arc<str> {
+        self.templates.shared(text)
     }
 
     /// Who else is in play, as far as the seat was told.

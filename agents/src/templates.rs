@@ -2,6 +2,8 @@
 //! `GAME` of the prompt library, those of an agent that words its own calls in `GAME_AGENT`,
 //! with versions of its own. What else templates see is what they are handed.
 
+use std::sync::Arc;
+
 use agon_engine::Seat;
 use agon_engine::game::player_name;
 use minijinja::value::Serde;
@@ -88,6 +90,11 @@ impl Templates {
             "{rules}\n{}",
             self.render_shared("others", others)?
         ))
+    }
+
+    /// A text that other seats may have as well, kept once for all of them.
+    pub fn shared(&self, text: String) -> Arc<str> {
+        self.library.shared(text)
     }
 
     /// The conversation of one call: the system message, then `NAME.j2`.

@@ -15,7 +15,7 @@ fn contents(messages: &[Message]) -> Vec<&str> {
 #[test]
 fn the_past_is_told_in_turns() {
     let mut memory = Memory::new(1_000, WhenFull::Forget);
-    memory.set_rules("rules".to_owned());
+    memory.set_rules("rules".into());
     remember(&mut memory, 1);
     remember(&mut memory, 2);
     let messages = memory.conversation(Put::plain("Round 3: choose."));
@@ -33,7 +33,7 @@ fn the_past_is_told_in_turns() {
 #[test]
 fn the_oldest_exchange_is_forgotten_first() {
     let mut memory = Memory::new(20, WhenFull::Forget);
-    memory.set_rules("rules".to_owned());
+    memory.set_rules("rules".into());
     for round in 1..=9 {
         remember(&mut memory, round);
     }
@@ -51,7 +51,7 @@ fn the_oldest_exchange_is_forgotten_first() {
 #[test]
 fn rules_and_ask_stay_whatever_the_bound() {
     let mut memory = Memory::new(1, WhenFull::Forget);
-    memory.set_rules("rules".to_owned());
+    memory.set_rules("rules".into());
     remember(&mut memory, 1);
     let messages = memory.conversation(Put::plain("choose"));
     assert_eq!(contents(&messages), ["rules", "choose"]);
@@ -61,7 +61,7 @@ fn rules_and_ask_stay_whatever_the_bound() {
 /// memory of so many tokens.
 fn squeezed(bound: u32) -> Vec<String> {
     let mut memory = Memory::new(bound, WhenFull::Forget);
-    memory.set_rules("the rules of it".to_owned());
+    memory.set_rules("the rules of it".into());
     for round in 1..=2 {
         remember(&mut memory, round);
     }
@@ -142,7 +142,7 @@ fn a_game_may_say_how_many_rounds_are_remembered() {
         ),
     ] {
         let mut memory = Memory::new(1_000, WhenFull::Forget);
-        memory.set_rules("rules".to_owned());
+        memory.set_rules("rules".into());
         memory.remember_rounds(history);
         for round in 1..=4 {
             memory.enter_round(round);
@@ -178,7 +178,7 @@ fn unanswered_asks_are_forgotten_like_answered_ones() {
 #[test]
 fn what_was_said_in_the_round_in_play_is_no_past_round() {
     let mut memory = Memory::new(1_000, WhenFull::Forget);
-    memory.set_rules("rules".to_owned());
+    memory.set_rules("rules".into());
     memory.remember_rounds(0);
     memory.enter_round(3);
     memory.close("Round 3, price 5?".to_owned(), Some("stay".to_owned()));
@@ -194,7 +194,7 @@ fn what_was_said_in_the_round_in_play_is_no_past_round() {
 /// A memory that sums up, full of rounds of 8 tokens each.
 fn full(bound: u32, rounds: u32) -> Memory {
     let mut memory = Memory::new(bound, WhenFull::Summarise);
-    memory.set_rules("rules rules rules rules".to_owned());
+    memory.set_rules("rules rules rules rules".into());
     for round in 1..=rounds {
         memory.enter_round(round);
         memory.close("a question, asked".to_owned(), Some("an answer".to_owned()));

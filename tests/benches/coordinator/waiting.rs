@@ -65,7 +65,11 @@ pub fn measure() {
         &format!(
             "{calls} calls wait in one worker, with requests of {prompt:.0} bytes; each takes"
         ),
-        &format!("{:.1} KB beside its request", (each - prompt) / 1024.0),
+        &format!(
+            "{:.1} KB beside its request, {:.1} KB with it",
+            (each - prompt) / 1024.0,
+            each / 1024.0
+        ),
         "12 KB",
         each - prompt <= MOST_BYTES,
     );
