@@ -2,7 +2,7 @@
 //! that is summed up, another model that makes replies out, a word about the others,
 //! beliefs that are stated beside answers. Minds are scripted; no model is called.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use agon_agents::{Agent, Message, Mind, MindError, Note, PromptLibrary, Reply, Role, Thought};
 use agon_engine::{Action, Form, Foul, PlayerSpec, registry};
@@ -177,6 +177,16 @@ fn a_summary_cannot_end_its_own_quotation() {
         .lines()
         .filter(|said| *said == "What happened after that:");
     assert_eq!(ends.count(), 1, "{last}");
+}
+
+#[test]
+fn the_rules_of_a_seat_are_kept_once_for_all_its_sessions() {
+    let game = water(1);
+    let session = || played(&game, json!({}), false, bids_and_sums_up).0;
+    let (one, other) = (session(), session());
+    let rules = |thoughts: &[Thought]| thoughts[0].messages[0].clone();
+    assert_eq!(rules(&one).role, Role::System);
+    assert!(Arc::ptr_eq(&rules(&one).content, &rules(&other).content));
 }
 
 #[test]
