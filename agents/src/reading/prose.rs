@@ -7,6 +7,7 @@
 use agon_engine::numerals::Commas;
 use agon_engine::{Action, Ask, Form, Foul, FoulKind};
 
+mod advice;
 mod beside;
 mod closing;
 mod corrections;
@@ -24,6 +25,7 @@ mod plain;
 mod predicates;
 mod references;
 mod refusals;
+mod senses;
 mod stance;
 mod statements;
 mod tokenizer;

@@ -370,11 +370,12 @@ impl<'a, 'b> Beside<'a, 'b> {
         };
         let words = (0..3).take_while(|by| {
             *by == 0
-                || self
-                    .behind(by - 1)
-                    .is_some_and(|token| token.kind == Kind::Word)
+                || self.behind(by - 1).is_some_and(|token| {
+                    let joins = token.is_any(&[Class::Because, Class::So]);
+                    token.kind == Kind::Word && !joins && !token.is_word("and|while|than")
+                })
         });
-        let is_said = self.behind_is(1, "be") && self.behind_is(2, "my|the|enough");
+        let is_said = self.behind_is(1, "be") && self.behind_is(2, "my|the|enough|a|an|sufficient");
         let is_open =
             self.behind_is(0, "could|might|may") || self.behind_is(0, "would") && !is_said;
         let is_gerund = |token: &Token<'_>| token.is(Class::Verb) && token.text.ends_with("ing");

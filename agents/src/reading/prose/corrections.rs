@@ -53,7 +53,14 @@ pub fn begins(tokens: &[Token<'_>], at: usize) -> usize {
     }
     let found = [at, start, start + gap].into_iter().find_map(|from| {
         let length = phrase(tokens, from)?;
-        (is_marked || length > 1).then_some(from + length - at)
+        // "Hold on to the 40", "going to make it to day 10".
+        let goes_on = tokens[from].is_word("hold|hang|make|to")
+            && (!is_marked
+                || tokens
+                    .get(from + length)
+                    .is_some_and(|next| next.is_word("to")));
+        let is_said = is_marked || length > 1 && !goes_on;
+        is_said.then_some(from + length - at)
     });
     let is_no = leads && gap == 1 && is_marked && at > 0;
     found.unwrap_or(usize::from(is_no))

@@ -3,6 +3,7 @@
 
 use agon_engine::{Action, Ask};
 
+use super::advice;
 use super::beside::WhyNot;
 use super::closing;
 use super::corrections;
@@ -125,8 +126,10 @@ impl<'a, 'b> Heard<'a, 'b> {
         if self.stance.is_outside() {
             said.claims.retain(|claim| !claim.is_refusal);
         }
-        let is_beside = is_beside(parts, sentence.naming);
+        let is_dated = is_dated(parts, sentence.naming);
+        let is_beside = is_dated || is_beside(parts, sentence.naming);
         for mut claim in said.claims {
+            claim.is_dated = is_dated;
             claim.is_cell = sentence.is_cell;
             claim.is_beside = is_beside;
             claim.names_own = names_own(parts, &claim.stated);
@@ -154,6 +157,7 @@ impl<'a, 'b> Heard<'a, 'b> {
     fn said(&self, parts: Parts<'a, '_>, naming: Option<Naming>) -> Statements {
         let mut said = statements::of_sentence(parts);
         said.claims.extend(predicates::of_sentence(parts));
+        said.claims.extend(advice::of_sentence(parts));
         let is_firm = |claim: &Claim| claim.firmness >= Firmness::Bare;
         if !said.claims.iter().any(is_firm) {
             said.claims.extend(fragments::of_sentence(parts, naming));
@@ -220,22 +224,32 @@ fn names_own(parts: Parts<'_, '_>, stated: &Stated) -> bool {
     let noun = (1..parts.tokens.len()).find(is_noun);
     let mut named = noun
         .into_iter()
-        .flat_map(|noun| noun + 1..noun + 4)
+        .flat_map(|noun| noun + 1..noun + 6)
         .filter_map(|at| parts.mention_at(at));
     !parts.any(0, parts.tokens.len(), Class::Past)
         && named.any(|mention| Stated::One(mention.action.clone()) == *stated)
 }
 
-/// Whether a sentence may be of something else than today's answer: "Day 9: 140", "then 60".
-fn is_beside(parts: Parts<'_, '_>, naming: Option<Naming>) -> bool {
+/// Whether a sentence names a day: "Day 9: 140", "on day 2 I bid 60".
+fn is_dated(parts: Parts<'_, '_>, naming: Option<Naming>) -> bool {
     let all = parts.tokens.len();
     let dates = |at: usize| {
         let next = parts.tokens.get(at + 1).and_then(Token::number);
-        parts.is(at, Class::Time) && next.is_some()
+        let is_time = parts.is(at, Class::Time) || parts.word(at, "days|rounds|weeks|phase");
+        is_time && next.is_some()
     };
-    let is_dated = (0..all).any(dates) && !parts.any(0, all, Class::Now);
+    let is_named = naming == Some(Naming::Dated) || (0..all).any(dates);
+    is_named && !parts.any(0, all, Class::Now)
+}
+
+/// Whether a sentence may be of something else than today's answer: "then 60", "even if I
+/// lose, I drop to 8".
+fn is_beside(parts: Parts<'_, '_>, naming: Option<Naming>) -> bool {
     let is_label = naming.is_some_and(|naming| !naming.is_own());
-    is_dated || is_label || parts.word(0, "then|after|afterwards|later|next") || parts.mark(0, "(")
+    let lead = usize::from(parts.word(0, "even|and|but|only"));
+    let supposes = parts.word(lead, "if|should|unless");
+    let is_later = parts.word(0, "then|after|afterwards|later|next");
+    is_label || supposes || is_later || parts.mark(0, "(")
 }
 
 /// Whether a reply may close with this.

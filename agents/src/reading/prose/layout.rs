@@ -60,6 +60,10 @@ pub fn is_cut(tokens: &[Token<'_>]) -> bool {
         return false;
     };
     let line = &tokens[line];
+    // Who writes no capital letters may write no full stops.
+    if !line.iter().any(|token| token.is_capital) {
+        return false;
+    }
     let ends = line.iter().filter(|token| token.is_end()).count();
     let last = line
         .last()
@@ -205,6 +209,10 @@ impl Layout<'_, '_> {
                 Kind::Mark(mark) => "()-'/{\"<".contains(mark),
                 _ => false,
             });
+        let is_short = !tokens[name.start].is(Class::Speaker)
+            && tokens[name.clone()]
+                .iter()
+                .all(|token| token.kind == Kind::Word);
         let is_condition = |token: &Token<'_>| token.is(Class::If) || token.is_word("case|event");
         let supposes = name.len() > 1 && tokens[name.clone()].iter().any(is_condition);
         let speaks = tokens[name.clone()].iter().any(|token| token.is_word("i")) && name.len() > 1;
@@ -215,8 +223,10 @@ impl Layout<'_, '_> {
                 .iter()
                 .any(|token| token.is(Class::Be))
         });
-        let is_name = is_name && !supposes && !states;
-        if !is_name || speaks {
+        // "Balance if I win: $85".
+        let is_thing = || Naming::of(&tokens[name.clone()], self.seat) == Naming::Something;
+        let is_said = states || (supposes || speaks || !is_name) && !(is_short && is_thing());
+        if is_said {
             return None;
         }
         let behind = separator

@@ -79,7 +79,7 @@ impl Naming {
         if is_option {
             return Self::Something;
         }
-        if has(Class::ToCome) || has(Class::Future) {
+        if (0..name.len()).any(|at| is_to_come(name, at)) {
             return Self::ToCome;
         }
         let is_itself = has(Class::Itself);
@@ -140,6 +140,15 @@ impl Naming {
     }
 }
 
+/// Whether a word of a name is of a later time: not "next bid", which is the one to make.
+fn is_to_come(name: &[Token<'_>], at: usize) -> bool {
+    let is_answer = |next: &Token<'_>| {
+        next.is_any(&[Class::Noun, Class::Verb, Class::WeakVerb]) || next.is_word("move|step")
+    };
+    let is_next = name[at].is_word("next") && name.get(at + 1).is_none_or(is_answer);
+    name[at].is_any(&[Class::ToCome, Class::Future]) && !is_next
+}
+
 /// Whether a token may stand in a date: "day 3 of 20".
 fn is_of_date(token: &Token<'_>) -> bool {
     let joins = token.is_word("of|the|in|on|for") || token.is_any_mark("()");
@@ -172,6 +181,12 @@ fn by_head(name: &[Token<'_>], is_own: bool) -> Option<Naming> {
         // "Tokens to contribute".
         (head, of_what) = (name, &[]);
     }
+    // "My contribution this round".
+    let dates = |at: &usize| *at > 0 && head[*at].is(Class::Time) && head[at - 1].is_word("this");
+    let named = (1..head.len())
+        .find(dates)
+        .map_or(head.len(), |time| time - 1);
+    let head = &head[..named];
     let at = head.iter().rposition(is_known)?;
     let noun = &head[at];
     let has = |class: Class| head.iter().any(|token| token.is(class));
@@ -181,7 +196,8 @@ fn by_head(name: &[Token<'_>], is_own: bool) -> Option<Naming> {
     if noun.is(Class::MoneyHad) && is_own && is_all {
         return Some(Naming::Answer);
     }
-    let counts = noun.is_word("amount|number|action") && of_what.iter().any(is_thing);
+    let is_counted = |token: &Token<'_>| is_thing(token) && !token.is(Class::Time);
+    let counts = noun.is_word("amount|number|action") && of_what.iter().any(is_counted);
     if !is_answer(noun) || has(Class::Bound) || counts {
         return Some(Naming::Something);
     }

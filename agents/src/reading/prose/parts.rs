@@ -132,8 +132,42 @@ impl<'a, 'b> Parts<'a, 'b> {
             || self.word(at + 1, "it helps|matters|must");
         let is_either_way = self.word(at, "whether")
             && (at..self.tokens.len().min(at + 12)).any(|at| self.word(at, "or"));
-        let is_even = at > 0 && self.word(at - 1, "even|as|than");
+        // "I go up to 1,000 and see if they follow".
+        let is_even = at > 0 && self.word(at - 1, "even|as|than|see|watch|know|wonder|check|tell");
         is_even || is_either_way || knows || is_polite
+    }
+
+    /// Where the clause begins in which a word stands; a time named before a comma ("tomorrow,
+    /// I'll") belongs to it.
+    pub fn clause_start(&self, at: usize) -> usize {
+        let acts = [
+            Class::Speaker,
+            Class::Be,
+            Class::Verb,
+            Class::WeakVerb,
+            Class::Will,
+        ];
+        let mut start = 0;
+        for place in 0..at {
+            let joins = self.is(place, Class::So) || self.is(place, Class::Because);
+            let turns = joins || self.mark(place, ";:") || self.word(place, "while|whereas");
+            let is_comma = self.mark(place, ",") || self.word(place, "and");
+            let begins = is_comma && self.is(place + 1, Class::Speaker);
+            if turns || begins && self.any_of(start, place, &acts) {
+                start = place + 1;
+            }
+        }
+        start
+    }
+
+    /// The place behind what still belongs to an answer that ends at a place.
+    pub fn phrase_end(&self, end: usize) -> usize {
+        const LONGEST: usize = 3;
+        let stops = |at: &usize| {
+            let joins = self.is(*at, Class::So) || self.is(*at, Class::Because);
+            joins || self.mark(*at, ",;:") || self.word(*at, "and|which|while")
+        };
+        (end..end + LONGEST).find(stops).unwrap_or(end + LONGEST)
     }
 
     /// Whether no condition holds for what stands at a place.

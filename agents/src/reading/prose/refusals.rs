@@ -19,7 +19,11 @@ pub fn at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmness
         Class::OutVerb,
         Class::RefusalWord,
     ];
-    if !sentence.get(at).is_some_and(|token| token.is_any(&leads)) {
+    // "This will make him drop out".
+    let others = [Class::Others, Class::Pronoun, Class::Name];
+    let is_theirs =
+        at > 0 && sentence[at - 1].is_any(&others) && !sentence[at - 1].is(Class::Itself);
+    if is_theirs || !sentence.get(at).is_some_and(|token| token.is_any(&leads)) {
         return None;
     }
     verb_at(sentence, at, may_leave).or_else(|| saying_at(sentence, at, may_leave))
@@ -101,7 +105,8 @@ fn speaker(sentence: &[Token<'_>], before: &[Token<'_>], at: usize) -> Option<Fi
         return (!judges(&sentence[at..])).then_some(Firmness::Committed);
     }
     let is_wise = before.iter().any(|token| token.is(Class::Wise));
-    if is(before, 0, "it|it's") && is_wise {
+    let is_copula = |token: &Token<'_>| token.is(Class::Be);
+    if is_wise && before.iter().any(is_copula) {
         return Some(Firmness::Intended);
     }
     let joined = at > before.len() && is(sentence, at - before.len() - 1, "and");

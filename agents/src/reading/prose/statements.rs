@@ -148,12 +148,13 @@ fn answer_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
 fn is_of_another_day(parts: Parts<'_, '_>, at: usize, end: usize, firmness: Firmness) -> bool {
     let is_willed = parts.any(0, at, Class::Will) || parts.any(0, at, Class::Decided);
     let can_be_past = firmness < Firmness::Told || parts.is(at, Class::SameInPast) && !is_willed;
-    let past = (0..end)
+    let (start, behind) = (parts.clause_start(at), parts.phrase_end(end));
+    let past = (start..end)
         .rev()
         .find(|at| parts.is(*at, Class::Past) || is_earlier(parts, *at));
     let is_past = past.is_some_and(|past| !parts.any(past, at, Class::Now));
-    parts.any(0, end + 3, Class::ToCome)
-        || parts.any(end, end + 3, Class::Past)
+    parts.any(start, behind, Class::ToCome)
+        || parts.any(end, behind, Class::Past)
         || parts.any(end, end + 3, Class::PastOutcome)
         || (end..end + 5).any(|at| is_earlier(parts, at))
         || can_be_past && is_past
@@ -179,7 +180,7 @@ fn but(parts: Parts<'_, '_>, end: usize) -> Option<Stated> {
 fn option_at(parts: Parts<'_, '_>, at: usize, mention: &Mention) -> Option<(Firmness, Stated)> {
     let voice = match mention.manner {
         Manner::Word => voice::of_verb(parts, at)?,
-        Manner::Said if mention.why_not.is_none() => Voice::of(Firmness::Committed),
+        Manner::Said if mention.why_not.is_none() => said_phrase(parts, at),
         Manner::Said | Manner::Alone => return None,
     };
     let is_past = parts.any(at, at + 4, Class::Past)
@@ -205,6 +206,13 @@ fn option_at(parts: Parts<'_, '_>, at: usize, mention: &Mention) -> Option<(Firm
     Some((voice.firmness, Stated::One(said)))
 }
 
+/// How a set phrase is said: "has my vote", "doesn't have my vote".
+fn said_phrase(parts: Parts<'_, '_>, at: usize) -> Voice {
+    let mut voice = Voice::of(Firmness::Committed);
+    voice.is_denied = parts.any(at.saturating_sub(2), at, Class::Denying);
+    voice
+}
+
 /// "My bidding logic", "the bidding war": no answer, but something about it.
 fn is_about_it(parts: Parts<'_, '_>, at: usize) -> bool {
     let is_gerund = parts.is(at, Class::Verb) && parts.tokens[at].text.ends_with("ing");
@@ -221,7 +229,7 @@ fn is_about_it(parts: Parts<'_, '_>, at: usize) -> bool {
 
 /// The answer that begins at or behind a place, or a choice or a range of several, and the
 /// place behind it.
-fn behind(parts: Parts<'_, '_>, from: usize, is_loose: bool) -> Option<(Stated, usize)> {
+pub fn behind(parts: Parts<'_, '_>, from: usize, is_loose: bool) -> Option<(Stated, usize)> {
     /// A long way is no statement, which also bounds the walk.
     const LONGEST_WAY: usize = 16;
     let mut at = from;
@@ -298,7 +306,10 @@ fn is_mine(parts: Parts<'_, '_>, from: usize, to: usize) -> bool {
 
 /// The end of words for nothing at a place: "nothing", "no money".
 fn nothing_at(parts: Parts<'_, '_>, at: usize) -> Option<usize> {
-    if !parts.of_numbers() {
+    // "Next to nothing", "almost nothing" are little.
+    let is_little = at > 1 && parts.word(at - 2, "next to")
+        || at > 0 && parts.word(at - 1, "almost|nearly|practically|virtually");
+    if !parts.of_numbers() || is_little {
         return None;
     }
     if parts.is(at, Class::Nothing) {

@@ -6,6 +6,7 @@ use agon_engine::numerals::{self, Commas, Numeral, Sort};
 
 use super::lexicon::{Class, Classes};
 use super::plain::Plain;
+use super::senses;
 use super::tokens::{Kind, Token};
 use super::vocabulary::Vocabulary;
 
@@ -52,12 +53,6 @@ pub fn tokenize<'a>(plain: &'a Plain, vocabulary: &Vocabulary, commas: Commas) -
                 Kind::Word => vocabulary.classes(piece),
                 _ => Classes::default(),
             };
-            // "On the 20th and last day" is today.
-            let is_end = |before: &Token<'_>| before.is_word("and|this|very|our");
-            let classes = match piece == "last" && tokens.last().is_some_and(is_end) {
-                true => Classes::default(),
-                false => classes,
-            };
             // "One coin" counts, "one of them" does not.
             if classes.has(Class::Unit)
                 && let Some(one) = tokens.last_mut().filter(|last| last.is_word("one"))
@@ -83,6 +78,7 @@ pub fn tokenize<'a>(plain: &'a Plain, vocabulary: &Vocabulary, commas: Commas) -
         is_quoted &= letter != '\n';
         at = end;
     }
+    senses::settle(&mut tokens, vocabulary);
     tokens
 }
 

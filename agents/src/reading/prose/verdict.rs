@@ -70,6 +70,8 @@ pub struct Claim {
     pub is_labelled: bool,
     /// Whether its sentence may be of something else: of a later day, or behind a label.
     pub is_beside: bool,
+    /// Whether its sentence names a day or a round, and not this one.
+    pub is_dated: bool,
 }
 
 impl Claim {
@@ -92,6 +94,7 @@ impl Claim {
             is_quoted: false,
             is_labelled: false,
             is_beside: false,
+            is_dated: false,
         }
     }
 }
@@ -136,6 +139,7 @@ impl Ends {
 /// What claims come to, in the order of the text.
 pub fn of(mut claims: Vec<Claim>, ends: Ends) -> Stated {
     drop_quoted(&mut claims);
+    drop_dated(&mut claims);
     drop_cells(&mut claims);
     drop_options(&mut claims);
     drop_settled(&mut claims);
@@ -169,6 +173,16 @@ fn drop_quoted(claims: &mut Vec<Claim>) {
     let is_own = |claim: &Claim| !claim.is_quoted || claim.is_labelled;
     if claims.iter().any(is_own) {
         claims.retain(is_own);
+    }
+}
+
+/// Of a day that is named counts nothing, if the reply declares anything else.
+fn drop_dated(claims: &mut Vec<Claim>) {
+    let is_said =
+        |claim: &Claim| !claim.is_dated && !claim.is_cell && claim.firmness >= Firmness::Committed;
+    if claims.iter().any(is_said) {
+        let is_kept = |claim: &Claim| claim.names_own || claim.corrects;
+        claims.retain(|claim| !claim.is_dated || is_kept(claim));
     }
 }
 

@@ -140,7 +140,8 @@ impl Vocabulary {
 
     /// What a word does in an answer to this ask.
     pub fn classes(&self, word: &str) -> Classes {
-        let own = self.map.get(word).copied().unwrap_or_default();
+        let own = self.map.get(word).copied();
+        let own = own.or_else(|| self.third_person(word)).unwrap_or_default();
         let mut classes = lexicon::classes(word).or(own);
         if numerals::is_currency(word) {
             classes = classes.with(Class::Unit);
@@ -150,6 +151,18 @@ impl Vocabulary {
             classes = classes.with(Class::Name);
         }
         classes
+    }
+
+    /// What "puts" does, if "put" is a verb of answers.
+    fn third_person(&self, word: &str) -> Option<Classes> {
+        let stem = word
+            .strip_suffix("es")
+            .filter(|stem| self.map.contains_key(*stem));
+        let stem = stem.or_else(|| word.strip_suffix('s'))?;
+        let classes = *self.map.get(stem)?;
+        // "My heart says go" reports.
+        let is_verb = classes.has(Class::WeakVerb) && !classes.has(Class::Noun) && stem != "say";
+        is_verb.then(|| Classes::default().with(Class::WeakVerb))
     }
 
     /// Whether a text has the name of another player in it.

@@ -119,10 +119,18 @@ pub fn of_verb(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
         }
         let is_object =
             token.is_word("me|myself") && place > 0 && parts.is(place - 1, Class::Verbal);
+        // "We should all give 16" is said of everybody.
+        let is_all =
+            token.text.starts_with("we") && (place..end).any(|at| parts.word(at, "all|both|each"));
         if token.is(Class::Speaker) && !is_object {
+            if is_all {
+                return None;
+            }
             let own = match token.text {
-                "i'll" | "i'm" | "im" | "me" | "i'ma" | "ill" | "let" => Some(Firmness::Committed),
-                "i'd" | "let's" | "lets" => Some(Firmness::Intended),
+                "i'll" | "i'm" | "im" | "me" | "i'ma" | "ill" | "we'll" | "we're" => {
+                    Some(Firmness::Committed)
+                }
+                "i'd" | "we'd" | "let's" | "lets" => Some(Firmness::Intended),
                 _ => None,
             };
             let is_asked = place > 0 && parts.is(place - 1, Class::Asking);
@@ -274,7 +282,8 @@ pub fn is_order(parts: Parts<'_, '_>, at: usize) -> bool {
         at > 0 && (parts.word(at - 1, "a|an|the") || parts.is(at - 1, Class::Preposition));
     let is_form = is_noun
         || token.text.ends_with("ing")
-        || token.is_word("bids|offers|throwin|like|prefer|want|start|begin");
+        || token.text.ends_with('s') && !token.is_word("pass|guess|toss")
+        || token.is_word("throwin|like|prefer|want|start|begin");
     let clause = parts.tokens[..at]
         .iter()
         .rposition(|token| token.is_any_mark(",:;-"));

@@ -92,9 +92,16 @@ impl Beside<'_, '_> {
 
     /// "$20 left", "$530 sitting in the bank".
     fn is_kept(&self) -> bool {
-        let lies = (0..4).find(|by| self.has_behind(*by, Class::Lying));
+        let is_word = |by: &usize| {
+            let token = self.behind(*by);
+            token.is_some_and(|token| token.kind == Kind::Word)
+        };
+        let mut words = (0..4).take_while(is_word);
+        let lies = words.find(|by| self.has_behind(*by, Class::Lying));
         let is_place = |by: usize| {
-            self.has_behind(by, Class::MoneyHad) || self.has_behind(by, Class::MoneyPlace)
+            let is_place =
+                self.has_behind(by, Class::MoneyHad) || self.has_behind(by, Class::MoneyPlace);
+            is_place && !self.behind_is(by + 1, "side")
         };
         self.has_behind(0, Class::Kept) || lies.is_some_and(|by| (by + 1..by + 4).any(is_place))
     }
