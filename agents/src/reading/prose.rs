@@ -26,6 +26,7 @@ mod predicates;
 mod references;
 mod refusals;
 mod senses;
+mod shares;
 mod stance;
 mod statements;
 mod tokenizer;
@@ -157,6 +158,9 @@ fn stated(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> Stated {
     let mut heard = Heard::new(ask, vocabulary, tokens);
     let corrected = corrected(&heard, tokens);
     heard.claims.extend(corrected);
+    if heard.claims.is_empty() {
+        heard.claims.extend(shares::of_text(ask, tokens));
+    }
     match verdict::of(heard.claims, heard.ends) {
         Stated::None => {
             let ends = heard.ends;

@@ -15,6 +15,7 @@ use super::naming::Naming;
 use super::parts::Parts;
 use super::predicates;
 use super::references::References;
+use super::shares;
 use super::stance::{self, Stance};
 use super::statements::{self, Statements};
 use super::tokens::Token;
@@ -44,6 +45,8 @@ pub struct Heard<'a, 'b> {
     stance: Stance,
     denied: Vec<Action>,
     references: References<'a>,
+    /// What was named last and may be meant by "that".
+    latest: Option<Action>,
     /// The place behind the last claim.
     behind: usize,
     /// Whether the last sentence asked for something else than the answer.
@@ -70,6 +73,7 @@ impl<'a, 'b> Heard<'a, 'b> {
             stance: Stance::of(tokens),
             denied: Vec::new(),
             references: References::default(),
+            latest: None,
             behind: 0,
             is_asked: false,
         };
@@ -113,6 +117,7 @@ impl<'a, 'b> Heard<'a, 'b> {
         let denial = self.stance.denial(own);
         self.ends.is_declined |= denial.is_some();
         let mut said = self.said(parts, sentence.naming);
+        self.latest = latest(&found).or(self.latest.take());
         // A program says what it cannot do, and then what it does.
         let from = denial.map_or(0, |denial| stance::clause_behind(own, denial));
         said.claims.retain(|claim| {
@@ -143,7 +148,8 @@ impl<'a, 'b> Heard<'a, 'b> {
         let offset = sentence.range.start - place.start;
         let shifted = mentions::shifted(found, offset);
         self.references.learn(self.tokens, &place, &shifted);
-        if found.is_empty() {
+        let is_other = |mention: &Mention| mention.why_not == Some(WhyNot::OtherSort);
+        if found.iter().all(is_other) {
             let range = &sentence.range;
             let chosen = self.references.chosen(self.ask, self.tokens, range);
             self.claims.extend(chosen.map(|claim| Claim {
@@ -158,6 +164,9 @@ impl<'a, 'b> Heard<'a, 'b> {
         let mut said = statements::of_sentence(parts);
         said.claims.extend(predicates::of_sentence(parts));
         said.claims.extend(advice::of_sentence(parts));
+        if said.claims.is_empty() {
+            said.claims.extend(shares::of_sentence(parts));
+        }
         let is_firm = |claim: &Claim| claim.firmness >= Firmness::Bare;
         if !said.claims.iter().any(is_firm) {
             said.claims.extend(fragments::of_sentence(parts, naming));
@@ -165,9 +174,10 @@ impl<'a, 'b> Heard<'a, 'b> {
         if !said.claims.iter().any(is_firm) {
             said.claims.extend(closing::of_sentence(parts));
         }
-        if said.claims.is_empty() && parts.mentions.is_empty() && predicates::refers_back(parts) {
-            let last = self.open.last();
-            let last = last.map(|last| Stated::One(last.mention.action.clone()));
+        let is_other = |mention: &Mention| mention.why_not == Some(WhyNot::OtherSort);
+        let names_none = parts.mentions.iter().all(is_other);
+        if said.claims.is_empty() && names_none && predicates::refers_back(parts) {
+            let last = self.latest.clone().map(Stated::One);
             let claim = last.map(|last| Claim::new(last, Firmness::Committed, 0));
             said.claims.extend(claim);
         }
@@ -250,6 +260,21 @@ fn is_beside(parts: Parts<'_, '_>, naming: Option<Naming>) -> bool {
     let supposes = parts.word(lead, "if|should|unless");
     let is_later = parts.word(0, "then|after|afterwards|later|next");
     is_label || supposes || is_later || parts.mark(0, "(")
+}
+
+/// What "that" means behind a sentence: what it named last, else the only thing that it told.
+fn latest(mentions: &[Mention]) -> Option<Action> {
+    let is_meant = |mention: &&Mention| matches!(mention.why_not, None | Some(WhyNot::Supposed));
+    let had: Vec<&Mention> = mentions
+        .iter()
+        .filter(|mention| mention.why_not == Some(WhyNot::Had))
+        .collect();
+    let only = match *had {
+        [only] => Some(only),
+        _ => None,
+    };
+    let meant = mentions.iter().rfind(is_meant).or(only);
+    meant.map(|mention| mention.action.clone())
 }
 
 /// Whether a reply may close with this.

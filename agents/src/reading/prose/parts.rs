@@ -147,13 +147,16 @@ impl<'a, 'b> Parts<'a, 'b> {
             Class::WeakVerb,
             Class::Will,
         ];
+        /// More words than name a time.
+        const LONG: usize = 3;
         let mut start = 0;
         for place in 0..at {
             let joins = self.is(place, Class::So) || self.is(place, Class::Because);
             let turns = joins || self.mark(place, ";:") || self.word(place, "while|whereas");
             let is_comma = self.mark(place, ",") || self.word(place, "and");
             let begins = is_comma && self.is(place + 1, Class::Speaker);
-            if turns || begins && self.any_of(start, place, &acts) {
+            let is_clause = || place - start > LONG || self.any_of(start, place, &acts);
+            if turns || begins && is_clause() {
                 start = place + 1;
             }
         }

@@ -44,10 +44,9 @@ fn claim(parts: Parts<'_, '_>, mention: &Mention) -> Option<Claim> {
 
 /// Whether a sentence says that what was named before is the answer: "That's what I bid".
 pub fn refers_back(parts: Parts<'_, '_>) -> bool {
-    let begins = parts
-        .tokens
-        .first()
-        .is_some_and(|first| first.is_word("that's|that|this|it's|so|and|i|i'll|let's"));
+    let begins = parts.tokens.first().is_some_and(|first| {
+        first.is_word("that's|that|this|it's|so|and|i|i'll|i'm|we|we'll|let's")
+    });
     let lead = (0..2)
         .find(|at| !parts.word(*at, "so|and|then"))
         .unwrap_or(2);

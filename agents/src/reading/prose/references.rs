@@ -1,5 +1,6 @@
-//! Options that a text names before it chooses one of them by its name: "Plan A: 40. Plan B:
-//! 60. I go with plan B." Called by `prose.rs`.
+//! Options that a text names before it chooses one of them by its name, its letter, its place
+//! in a list or its level: "Plan A: 40. Plan B: 60. I go with plan B", "low (40), medium (77):
+//! the medium one". Called by `heard.rs`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -18,11 +19,18 @@ const NAMES: &str = "option|plan|alternative|scenario|variant|strategy";
 /// More options than these nobody counts.
 const MOST_WEIGHED: usize = 4;
 
+/// How options are told apart by their size.
+const LEVELS: &str = "low|mid|middle|medium|moderate|high|cautious|safe|conservative|aggressive|balanced|modest|bold|risky|compromise";
+
+/// More tokens than stand between a level and its amount.
+const LEVEL_WAY: usize = 8;
+
 /// How options are counted.
 const ORDINALS: &str = "first|second|third|last|former|latter|middle|lower|higher";
 
 /// What chooses an option.
-const CHOOSING: &str = "prefer|choose|take|pick|decision|choice|seems|like|go|answer|select";
+const CHOOSING: &str = "prefer|choose|take|pick|decision|choice|seems|like|go|going|answer|select|\
+    settle|best|better|sensible|fair|bid|it's|convincing";
 
 /// Options and what they say, as far as a text was read.
 #[derive(Debug, Default)]
@@ -52,17 +60,49 @@ impl<'a> References<'a> {
                 self.weighed.push(mention.action.clone());
             }
         }
+        self.learn_levels(tokens, sentence, mentions);
+        let is_amount = |mention: &&Mention| mention.why_not != Some(WhyNot::OtherSort);
+        let is_meant = |mention: &&Mention| mention.why_not.is_none();
+        let mut meant = mentions.iter().filter(is_meant);
+        let first = meant.next().filter(|_| meant.next().is_none());
+        if let Some((item, first)) = item(tokens, sentence.start).zip(first) {
+            self.named.entry(item).or_insert(Some(first.action.clone()));
+        }
         for (at, name) in names(tokens, sentence.clone()) {
             let next = names(tokens, at + 2..sentence.end).next();
             let end = next.map_or(sentence.end, |(next, _)| next) - sentence.start;
             let from = at + 2 - sentence.start;
             let mut of_it = mentions
                 .iter()
+                .filter(is_amount)
                 .filter(|mention| (from..end).contains(&mention.start));
             let (first, second) = (of_it.next(), of_it.next());
             if let Some(first) = first {
                 let action = second.is_none().then(|| first.action.clone());
                 self.named.entry(name).or_insert(action);
+            }
+        }
+    }
+
+    /// Learns amounts by the level that stands before each: "low (40), medium (77)".
+    fn learn_levels(
+        &mut self,
+        tokens: &[Token<'a>],
+        sentence: &Range<usize>,
+        mentions: &[Mention],
+    ) {
+        for mention in mentions {
+            let end = sentence.start + mention.start;
+            let start = end.saturating_sub(LEVEL_WAY);
+            let ends =
+                |token: &Token<'_>| token.kind == Kind::End('\n') || token.number().is_some();
+            let from = tokens[start..end].iter().rposition(ends);
+            let way = &tokens[start + from.map_or(0, |from| from + 1)..end];
+            let level = way.iter().rev().find(|token| token.is_word(LEVELS));
+            let is_amount = mention.why_not != Some(WhyNot::OtherSort);
+            if let Some(level) = level.filter(|_| is_amount) {
+                let action = Some(mention.action.clone());
+                self.named.entry(level.text).or_insert(action);
             }
         }
     }
@@ -76,7 +116,17 @@ impl<'a> References<'a> {
     ) -> Option<Claim> {
         let own = &tokens[sentence.clone()];
         let denies = own.iter().any(|token| token.is(Class::Denying));
-        let mut found = names(tokens, sentence.clone());
+        let level = |at: usize| {
+            let is_one = tokens.get(at + 1).is_none_or(|next| {
+                next.kind != Kind::Word
+                    || next.is(Class::Noun)
+                    || next.is_word("one|option|bid|level|way")
+            });
+            (tokens[at].is_word(LEVELS) && is_one).then_some((at, tokens[at].text))
+        };
+        let levels = sentence.clone().filter_map(level);
+        let levels = levels.filter(|(_, level)| self.named.contains_key(level));
+        let mut found = names(tokens, sentence.clone()).chain(levels);
         let Some((at, name)) = found.next() else {
             return self
                 .counted(own)
@@ -91,9 +141,9 @@ impl<'a> References<'a> {
             return None;
         }
         let action = self.named.get(name)?.clone()?;
-        let chooses = own
-            .iter()
-            .any(|token| token.is(Class::Speaker) || token.is_word("it|decision|choice|best"));
+        let chooses = own.iter().any(|token| {
+            token.is_any(&[Class::Speaker, Class::My]) || token.is_word("it|decision|choice|best")
+        });
         let is_whole = own
             .iter()
             .all(|token| token.kind != Kind::Word || token.is_word(NAMES) || token.text == name);
@@ -178,6 +228,16 @@ fn sorted(weighed: &[Action]) -> Option<Vec<Action>> {
     Some(values.into_iter().map(|(_, action)| action).collect())
 }
 
+/// The number of a list's item before a place: "2. stay".
+fn item<'a>(tokens: &[Token<'a>], start: usize) -> Option<&'a str> {
+    let [before @ .., number, stop] = &tokens[..start] else {
+        return None;
+    };
+    let begins = before.last().is_none_or(Token::is_end);
+    let is_stop = stop.is_end() || stop.is_mark(')');
+    (begins && is_stop && number.number().is_some()).then_some(number.text)
+}
+
 /// The places of options in a part of a text, and their names.
 fn names<'a, 'b>(
     tokens: &'b [Token<'a>],
@@ -185,6 +245,12 @@ fn names<'a, 'b>(
 ) -> impl Iterator<Item = (usize, &'a str)> + 'b {
     part.clone().filter_map(move |at| {
         let name = tokens.get(at + 1).filter(|_| at + 1 < part.end)?;
+        // "(b)", "b) 40".
+        let closes =
+            name.is_mark(')') && tokens[at].kind == Kind::Word && tokens[at].text.len() == 1;
+        if closes {
+            return Some((at, tokens[at].text));
+        }
         let is_letter = name.kind == Kind::Word && name.text.len() == 1;
         let is_name = is_letter || name.number().is_some() || name.is_word("one|two|three");
         (tokens[at].is_word(NAMES) && is_name).then_some((at, name.text))

@@ -7,7 +7,7 @@ use super::tokens::{Kind, Token, stand as is};
 use super::verdict::Firmness;
 
 /// Words from a denial to its verb: "not going to place".
-const LONGEST_DENIAL: usize = 4;
+const LONGEST_DENIAL: usize = 5;
 
 /// How firmly the words at a place refuse, if they do; `may_leave` says whether the speaker
 /// can leave for good.
@@ -80,7 +80,12 @@ fn verb_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmnes
     };
     let needless = position(before, "no");
     let needless = needless.is_some_and(|no| is(before, no + 1, "need|reason"));
-    let near = denied.is_some_and(|denied| before.len() - denied <= LONGEST_DENIAL);
+    // "Not sure how much to bid" refuses nothing.
+    let near = denied.is_some_and(|denied| {
+        let way = &before[denied..];
+        way.len() <= LONGEST_DENIAL
+            && position(way, "how|what|which|sure|certain|only|just").is_none()
+    });
     let conditional = position(before, "if|whether|unless").is_some();
     let told = speaker.filter(|_| near && !conditional);
     let firmness = needless.then_some(Firmness::Committed).or(told)?;
@@ -104,7 +109,11 @@ fn speaker(sentence: &[Token<'_>], before: &[Token<'_>], at: usize) -> Option<Fi
     if short && before.len() == at {
         return (!judges(&sentence[at..])).then_some(Firmness::Committed);
     }
-    let is_wise = before.iter().any(|token| token.is(Class::Wise));
+    let advises = |token: &Token<'_>| {
+        token.is(Class::Wise)
+            || token.is_word("only|remaining|conclusion|recommendation|advice|plan")
+    };
+    let is_wise = before.iter().any(advises);
     let is_copula = |token: &Token<'_>| token.is(Class::Be);
     if is_wise && before.iter().any(is_copula) {
         return Some(Firmness::Intended);
@@ -123,7 +132,8 @@ fn speaker(sentence: &[Token<'_>], before: &[Token<'_>], at: usize) -> Option<Fi
 /// Set phrases that refuse without a verb for it.
 fn saying_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmness> {
     let next = |words: &str| is(sentence, at + 1, words);
-    if is(sentence, at, "no") && next("bid|bids|offer|contribution") {
+    if is(sentence, at, "no") && next("bid|bids|offer|contribution|participation|purchase|bidding")
+    {
         let said = ends(sentence, at + 2) && is_own_none(sentence, at);
         return said.then_some(Firmness::Committed);
     }
@@ -133,6 +143,9 @@ fn saying_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmn
         is(sentence, at, "pass") && (is_hard || next("from") && is(sentence, at + 2, "me"));
     if is_pass && !supposed(before) && denial(before).is_none() {
         return Some(Firmness::Committed);
+    }
+    if leaves_it_to_others(sentence, at) {
+        return Some(Firmness::Named);
     }
     let alone = sentence.len() == 1 && is(sentence, 0, "nope");
     let not_now = sentence.len() == 2 && is(sentence, 0, "not today|now");
@@ -168,6 +181,21 @@ fn saying_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmn
     } else {
         left_out_at(sentence, at, may_leave)
     }
+}
+
+/// "Let the others fight over it", "Cindy can have the water": somebody else gets it.
+fn leaves_it_to_others(sentence: &[Token<'_>], at: usize) -> bool {
+    const WINNING: &str = "have|fight|take|overpay|battle|compete|buy|win|outbid|pay";
+    let is_other = |token: &Token<'_>| {
+        token.is_any(&[Class::Others, Class::Name, Class::Titled, Class::Pronoun])
+            && !token.is(Class::Itself)
+    };
+    let lets = is(sentence, at, "let|letting");
+    let other = (at + 1..at + 3).find(|at| sentence.get(*at).is_some_and(is_other));
+    let acts = |other: usize| (other + 1..other + 5).any(|at| is(sentence, at, WINNING));
+    let may_have = is(sentence, at, "can|may have it|this|that|the")
+        && sentence[..at].iter().rev().take(2).any(is_other);
+    may_have || lets && other.is_some_and(acts)
 }
 
 /// "I will not spend anything today".
@@ -221,7 +249,7 @@ fn is_own_none(sentence: &[Token<'_>], at: usize) -> bool {
     let of_others = whole
         .iter()
         .any(|token| token.is(Class::OfOthers) || token.is(Class::Past));
-    let behind_comma = at > before.len() && sentence[at - before.len() - 1].is_mark(',');
+    let behind_comma = at > before.len() && sentence[at - before.len() - 1].is_any_mark(",:");
     announces(before) && (behind_comma && !of_others || announces(whole))
 }
 
@@ -239,7 +267,10 @@ fn ends(sentence: &[Token<'_>], end: usize) -> bool {
     let now = "today|today's|me|this|day|round|now|mee";
     match token.kind {
         Kind::Mark(_) | Kind::End(_) => true,
-        Kind::Word if token.is_word("from") => is(sentence, end + 1, "me|my"),
+        Kind::Word if token.is_word("from") => {
+            let is_own = |at: usize| is(sentence, at, "me|my") || has(sentence, at, Class::Itself);
+            (end + 1..end + 3).any(is_own)
+        }
         Kind::Word if token.is_word("for|on|in") => is(sentence, end + 1, now),
         Kind::Word => token.is(Class::AfterRefusal),
         _ => false,
@@ -326,9 +357,17 @@ fn object_end(sentence: &[Token<'_>], at: usize) -> Option<usize> {
 
 /// The words before a place in the same clause.
 fn clause_before<'a, 'b>(sentence: &'b [Token<'a>], at: usize) -> &'b [Token<'a>] {
-    let begins =
-        |token: &Token<'_>| token.is_any_mark(",:(") || token.is_word("but|because|since|and|so");
-    let start = sentence[..at].iter().rposition(begins);
+    // "No choice but to withdraw".
+    let is_none_but = |at: usize| {
+        is(sentence, at, "but to")
+            && at > 0
+            && is(sentence, at - 1, "choice|option|left|alternative")
+    };
+    let begins = |at: &usize| {
+        let token = &sentence[*at];
+        token.is_any_mark(",:(") || token.is_word("but|because|since|and|so") && !is_none_but(*at)
+    };
+    let start = (0..at).rev().find(begins);
     &sentence[start.map_or(0, |start| start + 1)..at]
 }
 

@@ -145,7 +145,7 @@ fn answer_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
 }
 
 /// Whether an answer from one place to another is of the past or of a time to come.
-fn is_of_another_day(parts: Parts<'_, '_>, at: usize, end: usize, firmness: Firmness) -> bool {
+pub fn is_of_another_day(parts: Parts<'_, '_>, at: usize, end: usize, firmness: Firmness) -> bool {
     let is_willed = parts.any(0, at, Class::Will) || parts.any(0, at, Class::Decided);
     let can_be_past = firmness < Firmness::Told || parts.is(at, Class::SameInPast) && !is_willed;
     let (start, behind) = (parts.clause_start(at), parts.phrase_end(end));

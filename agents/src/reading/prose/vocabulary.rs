@@ -275,6 +275,10 @@ fn nothing(ask: &Ask) -> Option<Action> {
 fn is_slip(word: &str, known: &str) -> bool {
     /// Shorter words are too much alike.
     const LONG: usize = 5;
+    // "Choices" are several.
+    if word.strip_suffix('s') == Some(known) {
+        return false;
+    }
     let (word, known) = (word.as_bytes(), known.as_bytes());
     if word.first() != known.first() || word.len().abs_diff(known.len()) > 1 {
         return false;

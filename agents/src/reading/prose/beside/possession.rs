@@ -59,7 +59,13 @@ impl Beside<'_, '_> {
             && self.has_behind(that, Class::Speaker)
             && (self.has_behind(that + 1, Class::Owning) || self.behind_is(that, "i've"))
             && !self.has_behind(that + 1, Class::WeakVerb);
+        // "78, which is all the money I've got".
+        let comma = usize::from(self.behind(0).is_some_and(|token| token.is_mark(',')));
+        let is_all = self.behind_is(comma, "which")
+            && self.behind_is(comma + 2, "all|everything|what")
+            && (comma + 3..comma + 6).any(|by| self.behind_is(by, "i've|have|got|own"));
         owns || is_told
+            || is_all
             || is_owned
             || self.is_explained()
             || is_subject
