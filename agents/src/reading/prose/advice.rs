@@ -40,14 +40,15 @@ fn behind_copula(parts: Parts<'_, '_>, at: usize) -> Option<usize> {
 /// The place from which what is advised follows, if anything is.
 fn advised(parts: Parts<'_, '_>, copula: usize, behind: usize) -> Option<usize> {
     let start = parts.clause_start(copula);
-    let asides = [
-        Class::Denying,
-        Class::Past,
-        Class::Others,
-        Class::Name,
-        Class::ToCome,
-    ];
-    if parts.any_of(start, copula, &asides) || parts.any(copula, behind + 2, Class::Denying) {
+    let asides = [Class::Denying, Class::Past, Class::Others, Class::Name];
+    let is_later = (start..copula).any(|at| {
+        let is_next = parts.word(at, "next") && !parts.is(at + 1, Class::Time);
+        parts.is(at, Class::ToCome) && !is_next
+    });
+    if is_later
+        || parts.any_of(start, copula, &asides)
+        || parts.any(copula, behind + 2, Class::Denying)
+    {
         return None;
     }
     let is_impersonal = parts.word(copula, "it's") || copula > 0 && parts.word(copula - 1, "it");

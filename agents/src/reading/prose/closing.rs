@@ -45,7 +45,10 @@ fn candidate<'b>(parts: Parts<'_, 'b>) -> Option<&'b Mention> {
     }
     let last = parts.mentions.last().filter(is_free)?;
     let is_used = || is_done(parts, last) || is_named(parts, last);
-    let is_only = parts.mentions.len() == 1 && may_be_used(last);
+    // "Twice my salary of 50" is not 50.
+    let multiplies = |at: usize| parts.word(at, "twice|double|triple|half");
+    let is_multiplied = (last.start.saturating_sub(5)..last.start).any(multiplies);
+    let is_only = parts.mentions.len() == 1 && may_be_used(last) && !is_multiplied;
     (is_only && is_used() || is_last(parts, last)).then_some(last)
 }
 

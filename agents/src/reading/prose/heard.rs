@@ -117,7 +117,7 @@ impl<'a, 'b> Heard<'a, 'b> {
         let denial = self.stance.denial(own);
         self.ends.is_declined |= denial.is_some();
         let mut said = self.said(parts, sentence.naming);
-        self.latest = latest(&found).or(self.latest.take());
+        self.latest = latest(parts, self.latest.take());
         // A program says what it cannot do, and then what it does.
         let from = denial.map_or(0, |denial| stance::clause_behind(own, denial));
         said.claims.retain(|claim| {
@@ -262,19 +262,22 @@ fn is_beside(parts: Parts<'_, '_>, naming: Option<Naming>) -> bool {
     is_label || supposes || is_later || parts.mark(0, "(")
 }
 
-/// What "that" means behind a sentence: what it named last, else the only thing that it told.
-fn latest(mentions: &[Mention]) -> Option<Action> {
-    let is_meant = |mention: &&Mention| matches!(mention.why_not, None | Some(WhyNot::Supposed));
-    let had: Vec<&Mention> = mentions
-        .iter()
-        .filter(|mention| mention.why_not == Some(WhyNot::Had))
-        .collect();
-    let only = match *had {
-        [only] => Some(only),
-        _ => None,
+/// What "that" means behind a sentence: what it named last as possible, unless that is one of
+/// a list, else what it told last, else what it meant before.
+fn latest(parts: Parts<'_, '_>, before: Option<Action>) -> Option<Action> {
+    let of = |is_meant: fn(&WhyNot) -> bool| {
+        let meant = |mention: &&Mention| mention.why_not.as_ref().is_none_or(is_meant);
+        let mut all = parts.mentions.iter().filter(meant);
+        let last = all.next_back()?;
+        let is_listed = all.next_back().is_some_and(|other| {
+            let joins = parts.mark(other.end, ",") || parts.word(other.end, "and|or");
+            other.action != last.action && joins && last.start == other.end + 1
+        });
+        Some((!is_listed).then(|| last.action.clone()))
     };
-    let meant = mentions.iter().rfind(is_meant).or(only);
-    meant.map(|mention| mention.action.clone())
+    let named = of(|why_not| *why_not == WhyNot::Supposed);
+    let told = || of(|why_not| matches!(why_not, WhyNot::Supposed | WhyNot::Had));
+    named.or_else(told).unwrap_or(before)
 }
 
 /// Whether a reply may close with this.

@@ -59,6 +59,9 @@ pub fn is_cut(tokens: &[Token<'_>]) -> bool {
     let Some(line) = lines(tokens).last() else {
         return false;
     };
+    if tokens.windows(3).any(is_blank) {
+        return true;
+    }
     let line = &tokens[line];
     // Who writes no capital letters may write no full stops.
     if !line.iter().any(|token| token.is_capital) {
@@ -69,6 +72,14 @@ pub fn is_cut(tokens: &[Token<'_>]) -> bool {
         .last()
         .filter(|last| !last.is_quoted && !last.is_any_mark(")]}✓✗|"));
     ends > 1 && last.is_some_and(|last| !last.is_end())
+}
+
+/// Whether a place was to be filled in: "[amount]".
+fn is_blank(tokens: &[Token<'_>]) -> bool {
+    let what = "amount|number|bid|guess|choice|answer|value|x|insert|your|contribution|vote|decision|reason";
+    tokens[0].is_mark('[')
+        && tokens[1].is_word(what)
+        && (tokens[2].is_mark(']') || tokens[2].kind == Kind::Word)
 }
 
 /// A sentence with the label that stands before it in its line.

@@ -89,8 +89,11 @@ fn share_reasons(found: &mut [Mention], tokens: &[Token<'_>]) {
         let in_row = !between.is_empty() && between.len() < 3 && between.iter().all(joins);
         let is_said = tokens
             .get(mention.end)
-            .is_some_and(|next| next.is(Class::Be) || next.is_word("from"));
-        let is_shared = matches!(before.why_not, Some(WhyNot::Theirs | WhyNot::Supposed));
+            .is_some_and(|next| next.is(Class::Be) || next.is_word("from|go|goes|for|to|into"));
+        // "Needs of 10 and 11".
+        let is_pair = matches!(between, [and] if and.is_word("and|or"));
+        let is_shared = matches!(before.why_not, Some(WhyNot::Theirs | WhyNot::Supposed))
+            || is_pair && before.why_not == Some(WhyNot::Had);
         if in_row && is_shared && !is_said && mention.why_not.is_none() {
             mention.why_not = before.why_not;
         }
@@ -148,7 +151,11 @@ fn mention_at(
             let digits = cents.trim_end_matches(|letter: char| !letter.is_ascii_digit());
             let is_grouped = digits.len() == 3 && digits.ends_with('0');
             let numeral = tokens[at].number().filter(|_| !is_grouped)?;
-            Some(word(action_of(numeral.value), at + 1))
+            let of_most = match numeral.sort {
+                Sort::Ratio => of_scale(tokens[at].text, most(ask)),
+                _ => None,
+            };
+            Some(word(action_of(of_most.unwrap_or(numeral.value)), at + 1))
         }
         Form::Number { max, .. } => {
             let numeral = tokens[at].number()?;
@@ -181,6 +188,15 @@ fn of_scale(text: &str, most: f64) -> Option<f64> {
     part.trim().parse().ok().filter(|_| is_scale)
 }
 
+/// The most that can be answered, if there is a bound.
+fn most(ask: &Ask) -> f64 {
+    match ask.form {
+        Form::Number { max, .. } => max,
+        Form::Integer { max, .. } => max.map_or(0.0, |max| max as f64),
+        _ => 0.0,
+    }
+}
+
 /// The number of an answer in an action: whole where it is.
 fn action_of(value: f64) -> Action {
     // Far inside i64, and exact.
@@ -197,13 +213,7 @@ fn has_other_sort(ask: &Ask, token: Token<'_>) -> bool {
     token.number().is_some_and(|numeral| match numeral.sort {
         Sort::Plain | Sort::Money => false,
         Sort::Percent => !is_share && matches!(ask.role, AskRole::Bid | AskRole::Contribution),
-        Sort::Ratio => {
-            let max = match ask.form {
-                Form::Number { max, .. } => max,
-                _ => 0.0,
-            };
-            !is_share && of_scale(token.text, max).is_none()
-        }
+        Sort::Ratio => !is_share && of_scale(token.text, most(ask)).is_none(),
     })
 }
 

@@ -197,6 +197,9 @@ fn by_head(name: &[Token<'_>], is_own: bool) -> Option<Naming> {
         return Some(Naming::Answer);
     }
     let is_counted = |token: &Token<'_>| is_thing(token) && !token.is(Class::Time);
+    if noun.is_word("price") && is_own && !has(Class::Bound) {
+        return Some(Naming::Answer);
+    }
     let counts = noun.is_word("amount|number|action") && of_what.iter().any(is_counted);
     if !is_answer(noun) || has(Class::Bound) || counts {
         return Some(Naming::Something);

@@ -108,7 +108,7 @@ impl<'a, 'b> Parts<'a, 'b> {
         let is_if = self.is(at, Class::If) && !self.is_idle(at);
         let is_proviso = self.word(at, "long as")
             || self.word(at, "condition that")
-            || self.word(at, "in case|event|events")
+            || at == 0 && self.word(at, "in case|event|events")
             || self.word(at, "in the event")
             || self.word(at, "in all other")
             || self.word(at, "depends|depending")
@@ -125,7 +125,9 @@ impl<'a, 'b> Parts<'a, 'b> {
         /// What becomes of an answer, whatever it is: "if I win".
         const FATE: &str = "win|wins|lose|loses|fail|fails|succeed|succeeds|works";
         let is_fate = self.word(at + 1, "i|it|that|this") && self.word(at + 2, FATE);
-        let knows = self.word(at + 1, "i") && self.word(at + 2, KNOWN) || is_fate;
+        // "I accept, if grudgingly".
+        let is_short = self.word(at, "if") && at + 3 >= self.tokens.len() && at > 0;
+        let knows = is_short || self.word(at + 1, "i") && self.word(at + 2, KNOWN) || is_fate;
         let is_polite = self.word(at, "if you|that|i'm")
             || self.word(at, "if it comes to")
             || self.word(at + 1, "possible|necessary|needed|any|anything")

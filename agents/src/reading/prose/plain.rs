@@ -13,7 +13,8 @@ pub struct Plain {
 }
 
 /// Abbreviations whose stops end no sentence, and what stands for them.
-const ABBREVIATIONS: [(&str, &str); 13] = [
+const ABBREVIATIONS: [(&str, &str); 14] = [
+    ("tl;dr", "summary"),
     ("i.e.", "ie"),
     ("e.g.", "eg"),
     ("p.s.", "ps"),

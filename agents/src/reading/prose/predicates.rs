@@ -55,8 +55,9 @@ pub fn refers_back(parts: Parts<'_, '_>) -> bool {
     let tries = |at: usize| parts.is(at, Class::Verb) || parts.word(at, "try|make|take|have|play");
     let takes = (0..4).any(|at| parts.word(at, "go|going with it|that|this"));
     let acts = takes || (0..3).any(|at| tries(at) && parts.word(at + 1, "that|it|this"));
-    begins
-        && (states || acts && parts.any(0, 2, Class::Speaker))
+    let resumes = (1..parts.tokens.len()).any(|at| points_back(parts, at));
+    (begins || resumes)
+        && (states || resumes || acts && parts.any(0, 2, Class::Speaker))
         && !parts.any(0, parts.tokens.len(), Class::Denying)
 }
 
@@ -106,7 +107,8 @@ fn said_of(parts: Parts<'_, '_>, mention: &Mention) -> Option<Firmness> {
     if stands && at == end && parts.tokens.len() == at + 1 {
         return Some(Firmness::Committed);
     }
-    let modals = "should|will|would|ought|seems|must|is|looks|sounds|feels|strikes|offers|hits";
+    let modals =
+        "should|will|would|ought|seems|appears|must|is|looks|sounds|feels|strikes|offers|hits";
     let is_hearsay = parts.tokens[..end]
         .iter()
         .any(|token| token.is_word("say|says|claim|claims|argue|argued|argues"));
@@ -125,7 +127,8 @@ fn said_of(parts: Parts<'_, '_>, mention: &Mention) -> Option<Firmness> {
         .mentions
         .iter()
         .filter(|mention| mention.why_not.is_none());
-    let is_now = is_now && live.count() == 1;
+    let is_level = mention_start > 0 && word(mention_start - 1, "at");
+    let is_now = is_now && !is_level && live.count() == 1;
     let wins =
         word(at, "wins|beats|guarantees|suffices|outbids") && !parts.is(at + 1, Class::Counted);
     (wins || is_now).then_some(Firmness::Named)
@@ -148,6 +151,10 @@ fn behind_copula(parts: Parts<'_, '_>, at: usize) -> Option<usize> {
 fn is_answer(parts: Parts<'_, '_>, from: usize) -> bool {
     let is_noun = |at: &usize| {
         let nouns = [Class::Noun, Class::Verb, Class::Conclusion];
+        // "This is the final round" refers to nothing.
+        if parts.is(*at, Class::Conclusion) && parts.is(at + 1, Class::Time) {
+            return false;
+        }
         parts
             .tokens
             .get(*at)
@@ -205,19 +212,20 @@ fn goes(parts: Parts<'_, '_>, at: usize) -> bool {
     leads && ((at + 1..at + 5).any(|at| parts.word(at, places)) || here) || shared
 }
 
+/// Whether a clause begins at a place that calls what stands before it the answer: ", so
+/// that's what I bid".
+fn points_back(parts: Parts<'_, '_>, at: usize) -> bool {
+    let begins =
+        parts.is(at - 1, Class::So) || parts.word(at - 1, "and|which") || parts.mark(at - 1, ",-");
+    let states = |from: usize| is_answer(parts, from) || is_what_i_do(parts, from);
+    begins
+        && parts.word(at, "that's|that|this|it's|is")
+        && behind_copula(parts, at).is_some_and(states)
+}
+
 /// "... are worth $60, so that's what I bid": the amount named last before that.
 fn resumed(parts: Parts<'_, '_>) -> Option<Claim> {
-    let is_that = |at: &usize| {
-        let begins = parts.is(at - 1, Class::So)
-            || parts.word(at - 1, "and|which")
-            || parts.mark(at - 1, ",-");
-        begins && parts.word(*at, "that's|that|this|it's|is")
-    };
-    let states = |at: &usize| {
-        behind_copula(parts, *at)
-            .is_some_and(|from| is_answer(parts, from) || is_what_i_do(parts, from))
-    };
-    let at = (1..parts.tokens.len()).find(|at| is_that(at) && states(at))?;
+    let at = (1..parts.tokens.len()).find(|at| points_back(parts, *at))?;
     let before = parts
         .mentions
         .iter()

@@ -30,7 +30,7 @@ const ORDINALS: &str = "first|second|third|last|former|latter|middle|lower|highe
 
 /// What chooses an option.
 const CHOOSING: &str = "prefer|choose|take|pick|decision|choice|seems|like|go|going|answer|select|\
-    settle|best|better|sensible|fair|bid|it's|convincing";
+    settle|best|better|sensible|fair|it's|convincing";
 
 /// Options and what they say, as far as a text was read.
 #[derive(Debug, Default)]
@@ -181,8 +181,11 @@ impl References<'_> {
         let speaks = speaks || closes || takes;
         let chooses = closes || takes || sentence.iter().any(|token| token.is_word(CHOOSING));
         let at = (1..sentence.len()).find(|at| {
+            // "The second-highest" counts no options.
             let ends = sentence.get(at + 1).is_none_or(|next| {
-                next.kind != Kind::Word || next.is_word("one|option|seems|is|it")
+                let is_joined = next.is_mark('-') && !next.is_apart;
+                let is_mark = next.kind != Kind::Word && !is_joined;
+                is_mark || next.is_word("one|option|seems|is|it")
             });
             sentence[at - 1].is_word("the") && sentence[*at].is_word(ORDINALS) && ends
         })?;

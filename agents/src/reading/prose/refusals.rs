@@ -56,7 +56,18 @@ fn verb_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmnes
     let denied = denial(before);
     let speaker = speaker(sentence, before, at);
     let gives_up = is(sentence, at, "give|giving up");
-    let leaves = may_leave && (has(sentence, at, Class::Leaving) || gives_up);
+    // "Leaving enough for the next lots" leaves no auction.
+    let leaves_what = is(sentence, at, "leave|leaving|leaves")
+        && sentence
+            .get(at + 1)
+            .is_some_and(|next| next.kind == Kind::Word || next.number().is_some())
+        && !is(
+            sentence,
+            at + 1,
+            "the auction|race|bidding|room|table|field|competition|item",
+        )
+        && !is(sentence, at + 1, "this|now|here|it|at|for");
+    let leaves = may_leave && (has(sentence, at, Class::Leaving) || gives_up) && !leaves_what;
     if has(sentence, at, Class::Refraining) || leaves {
         let is_out = !is(sentence, at, "sit|sitting") || is(sentence, at + 1, "out");
         let whole = before.is_empty() && speaker.is_none() && !judges(&sentence[at..]);
@@ -86,7 +97,7 @@ fn verb_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmnes
         way.len() <= LONGEST_DENIAL
             && position(way, "how|what|which|sure|certain|only|just").is_none()
     });
-    let conditional = position(before, "if|whether|unless").is_some();
+    let conditional = position(before, "if|whether|unless|didn't|hadn't|haven't|wasn't").is_some();
     let told = speaker.filter(|_| near && !conditional);
     let firmness = needless.then_some(Firmness::Committed).or(told)?;
     // Who cannot compete may bid all the same.

@@ -51,9 +51,8 @@ pub fn of_sentence(parts: Parts<'_, '_>) -> Option<Claim> {
         if !keeps && !parts.is(at, Class::Verb) && !parts.word(at, GIVING) {
             continue;
         }
-        let Some(voice) =
-            voice::of(parts, at).filter(|voice| !voice.is_denied && !voice.is_supposed)
-        else {
+        let voice = voice::of(parts, at).filter(|voice| !voice.is_denied && !voice.is_supposed);
+        let Some(voice) = voice else {
             continue;
         };
         let given = match keeps {
@@ -194,10 +193,14 @@ fn is_kept(tokens: &[Token<'_>], at: usize, after: Option<usize>) -> bool {
 
 /// Whether two amounts are of somebody else, of the past or only supposed.
 fn is_aside(tokens: &[Token<'_>], first: usize, second: usize, seat: usize) -> bool {
-    let start = tokens[..first].iter().rposition(Token::is_end);
-    let start = start.map_or(0, |end| end + 1);
-    let end = tokens[second..].iter().position(Token::is_end);
-    let end = end.map_or(tokens.len(), |end| second + end);
+    /// More tokens than a sentence has; bounds the search for its ends.
+    const LONGEST: usize = 80;
+    let from = first.saturating_sub(LONGEST);
+    let until = tokens.len().min(second + LONGEST);
+    let start = tokens[from..first].iter().rposition(Token::is_end);
+    let start = start.map_or(from, |end| from + end + 1);
+    let end = tokens[second..until].iter().position(Token::is_end);
+    let end = end.map_or(until, |end| second + end);
     let asides = [Class::Past, Class::ToCome, Class::If, Class::Supposing];
     let is_other = |at: usize| {
         tokens[at].is_any(&asides)

@@ -324,7 +324,11 @@ fn is_choice(parts: Parts<'_, '_>, mention: &Mention) -> bool {
     let other = |at: usize| {
         let other = parts.mention_at(at);
         other.is_some_and(|other| {
-            other.action != mention.action && other.why_not != Some(WhyNot::Compared)
+            let is_aside = matches!(
+                other.why_not,
+                Some(WhyNot::Compared | WhyNot::OtherSort | WhyNot::Theirs)
+            );
+            other.action != mention.action && !is_aside
         })
     };
     let is_spelled = |at: usize| {

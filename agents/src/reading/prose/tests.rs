@@ -421,3 +421,41 @@ fn numbers_of_items_and_labels_that_state_are_told_apart() {
         ),
     ]);
 }
+
+#[test]
+fn what_is_left_of_everything_is_contributed() {
+    for (text, expected) in [
+        (
+            "I keep 5 tokens for myself and the rest goes into the pot.",
+            15,
+        ),
+        ("I keep 15 and the project gets 5.", 5),
+        ("Private account: 7. Group account: 13.", 13),
+        ("I keep all 20 tokens.", 0),
+        ("I contribute everything I have.", 20),
+        ("I'd contribute half of my endowment this round.", 10),
+    ] {
+        let found = contribution(text).ok();
+        assert_eq!(found, Some(Action::Integer(expected)), "{text}");
+    }
+    let theirs = "Player 2 kept 15 for himself and put 5 in the pot.";
+    assert!(contribution(theirs).is_err());
+}
+
+#[test]
+fn what_is_advised_is_bid_and_words_between_others_have_their_sense() {
+    assert_bids(&[
+        ("The wisest move would be to place a bid of $55.", 55),
+        ("You should bid 27, since the last winner bid 25.", 27),
+        (
+            "Going above Bob's 60 costs me next to nothing, so I bid $61.",
+            61,
+        ),
+        ("I suppose I'd go with $55.", 55),
+        (
+            "Option A: $40. Option B: $60. Option C: $90. I settle for option B.",
+            60,
+        ),
+        ("Low: $40. Mid: $55. High: $70. I settle on mid.", 55),
+    ]);
+}

@@ -148,6 +148,9 @@ pub fn of(mut claims: Vec<Claim>, ends: Ends) -> Stated {
         return framed;
     }
     if claims.iter().any(|claim| claim.firmness == Firmness::Final) {
+        if claims.iter().any(|claim| is_other_choice(claim, &claims)) {
+            return Stated::Several;
+        }
         claims.retain(|claim| claim.firmness == Firmness::Final);
         return agreed(&claims).unwrap_or(Stated::Several);
     }
@@ -155,6 +158,18 @@ pub fn of(mut claims: Vec<Claim>, ends: Ends) -> Stated {
         true => resolved(&claims, ends),
         false => implied(&claims, ends),
     }
+}
+
+/// Whether a claim chooses one of two options in so many words where a final one says the
+/// other: "I reject it. ... My final vote is: accept."
+fn is_other_choice(claim: &Claim, claims: &[Claim]) -> bool {
+    let is_word = |claim: &Claim| matches!(claim.stated, Stated::One(Action::Choice(_)));
+    let is_said = claim.firmness == Firmness::Committed && !claim.is_beside && !claim.is_labelled;
+    let finals = claims
+        .iter()
+        .filter(|other| other.firmness == Firmness::Final);
+    let mut others = finals.filter(|other| other.stated != claim.stated && !other.corrects);
+    is_word(claim) && is_said && !claim.is_dated && !claim.is_order && others.next().is_some()
 }
 
 /// What a reply declares first and says again last, whatever stands between.
@@ -307,13 +322,14 @@ fn implied(claims: &[Claim], ends: Ends) -> Stated {
         let are_labelled = goes_on && closing.iter().all(|claim| claim.is_beside);
         let may_be_list = ends.is_short() || are_labelled;
         let is_list = may_be_list && closing.iter().all(is_item) && !are_one(claims);
+        let is_undecided = are_rivals(claims) && closing.iter().all(is_named);
         let is_weak = goes_on
             && closing
                 .iter()
                 .all(|claim| claim.firmness == Firmness::Ended);
         let is_rival =
             |claim: &Claim| claim.firmness > Firmness::Ended && claim.stated != closing[0].stated;
-        return match is_list || is_weak && claims.iter().any(is_rival) {
+        return match is_list || is_undecided || is_weak && claims.iter().any(is_rival) {
             true => Stated::Several,
             false => firmest(&closing)
                 .pop()
@@ -353,6 +369,20 @@ fn may_count(claim: &Claim, ends: Ends) -> bool {
 /// Whether a claim may be one of a list: "Maybe 30. Maybe 45."
 fn is_item(claim: &Claim) -> bool {
     claim.firmness == Firmness::Bare && !claim.concludes
+}
+
+/// Whether a claim says no more than that there is such an answer: "a bid of 40 is safe".
+fn is_named(claim: &Claim) -> bool {
+    claim.firmness <= Firmness::Named && !claim.concludes && !claim.is_own
+}
+
+/// Whether different answers are merely named.
+fn are_rivals(claims: &[Claim]) -> bool {
+    let named = claims
+        .iter()
+        .filter(|claim| claim.firmness == Firmness::Named && is_named(claim));
+    let named: Vec<Claim> = named.cloned().collect();
+    !named.is_empty() && agreed(&named).is_none()
 }
 
 /// Whether all answers that stand by themselves are the same.

@@ -56,7 +56,7 @@ const WEAK_VERBS: &str = "choose chose choosing chosen pick picks picking picked
     answer state call use using give gives giving want propose proposing throw throwing throwin \
     raise raising record guess stake staking lay place placing spend spending hand handing pay \
     paying order orders ordering vote have allocate devote pitch commit committing \
-    increase increasing lower lowering reduce reducing enjoy eat get report tender limit match \
+    having cut cutting increase increasing lower lowering reduce reducing enjoy eat get report tender limit match \
     risk part goin wager gamble plunk drop fork send sending prefer favor favour like spare afford \
     chuck toss bet write type start starting begin beginning";
 
@@ -67,7 +67,8 @@ const NOUNS: &str = "answer choice decision response selection pick action verdi
 /// Words that careless writers misspell; other words are never mended.
 const OFTEN_MISSPELT: &str = "bid bidding offer offering guess choose choice contribute \
     contribution tokens dollars health cheap costly expensive accept reject withdraw withdrawing \
-    stay pass skip number answer decision nothing today with vote bucks proposal";
+    stay pass skip number answer decision nothing today with vote bucks proposal will because \
+    tonight";
 
 /// Words that are one slip away from these and are no slips.
 const NO_SLIPS: &[&str] = &[
@@ -198,7 +199,10 @@ impl Vocabulary {
         let end = phrases::find(tokens, at, meanings).map(|phrase| at + phrase.len())?;
         // "Not a cent more" is said of an amount.
         let is_bound = tokens.get(end).is_some_and(|next| {
-            next.is_any(&[Class::Added, Class::Nearby, Class::Comparing]) || next.number().is_some()
+            // "Free riding is dominant" says something about it.
+            next.is_any(&[Class::Added, Class::Nearby, Class::Comparing])
+                || next.number().is_some()
+                || next.is_word("is|isn't|would|may|might")
         });
         (!is_bound).then_some(end)
     }

@@ -97,6 +97,8 @@ pub fn of_verb(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
     let mut firmness = None;
     let mut joint = None;
     let (mut is_denied, mut is_supposed) = (false, false);
+    // "I won't go and choose to stay": what is denied ends before "and".
+    let mut denied_behind = None;
     for place in (0..end).rev() {
         let token = &parts.tokens[place];
         match token.kind {
@@ -117,26 +119,22 @@ pub fn of_verb(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
                 is_supposed,
             });
         }
+        // "You should bid 40", as an assistant says.
+        if token.is_word("you|player") && parts.word(place + 1, "should|must|ought") {
+            return Some(Voice {
+                firmness: Firmness::Intended,
+                is_denied,
+                is_supposed,
+            });
+        }
         let is_object =
             token.is_word("me|myself") && place > 0 && parts.is(place - 1, Class::Verbal);
-        // "We should all give 16" is said of everybody.
-        let is_all =
-            token.text.starts_with("we") && (place..end).any(|at| parts.word(at, "all|both|each"));
         if token.is(Class::Speaker) && !is_object {
-            if is_all {
-                return None;
-            }
-            let own = match token.text {
-                "i'll" | "i'm" | "im" | "me" | "i'ma" | "ill" | "we'll" | "we're" => {
-                    Some(Firmness::Committed)
-                }
-                "i'd" | "we'd" | "let's" | "lets" => Some(Firmness::Intended),
-                _ => None,
-            };
             let is_asked = place > 0 && parts.is(place - 1, Class::Asking);
-            return Some(Voice {
-                firmness: firmness.max(own).unwrap_or_else(|| told(parts, end)),
-                is_denied: is_denied != doubts(parts, place),
+            let own = firmness.max(own_will(token));
+            return (!is_of_all(parts, place, end)).then(|| Voice {
+                firmness: own.unwrap_or_else(|| told(parts, end)),
+                is_denied: denied_behind.unwrap_or(is_denied) != doubts(parts, place),
                 is_supposed: is_supposed || is_asked,
             });
         }
@@ -154,6 +152,9 @@ pub fn of_verb(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
             firmness = firmness.max(Some(Firmness::Intended));
         } else if token.is_word("and|then") {
             joint = Some((place, is_denied, is_supposed, firmness));
+            if place > 0 && !parts.of_numbers() && parts.mention_at(place - 1).is_some() {
+                denied_behind = Some(is_denied);
+            }
         } else if !token.is(Class::Verbal) && !token.text.ends_with("ly") {
             let (place, is_denied, is_supposed, firmness) = joint?;
             let voice = inherited(parts, place)?;
@@ -165,6 +166,21 @@ pub fn of_verb(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
         }
     }
     None
+}
+
+/// How firmly a word for the speaker speaks by itself: "I'll", "let's".
+fn own_will(token: &Token<'_>) -> Option<Firmness> {
+    if token.is_word("i'll|i'm|im|me|i'ma|ill|we'll|we're") {
+        return Some(Firmness::Committed);
+    }
+    let intends = token.is_word("i'd|we'd|let's|lets");
+    intends.then_some(Firmness::Intended)
+}
+
+/// "We should all give 16" is said of everybody.
+fn is_of_all(parts: Parts<'_, '_>, place: usize, end: usize) -> bool {
+    let is_many = parts.tokens[place].text.starts_with("we");
+    is_many && (place..end).any(|at| parts.word(at, "all|both|each"))
 }
 
 /// Whether what the speaker says of himself from a place on is denied before it: "I don't

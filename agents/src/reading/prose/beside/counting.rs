@@ -2,7 +2,7 @@
 //! `beside.rs`.
 
 use super::super::lexicon::Class;
-use super::super::tokens::Kind;
+use super::super::tokens::{Kind, Token};
 use super::{Beside, Sort};
 
 impl Beside<'_, '_> {
@@ -27,6 +27,11 @@ impl Beside<'_, '_> {
         let of_them = next.is_word("of") && self.behind_is(1, "them|these|those");
         let hands = (1..=3).any(|by| self.has_before(by, Class::Giving));
         if of_them && self.is_bid && !hands && !self.before_is(1, "all") {
+            return true;
+        }
+        // "1 No-Drink day".
+        let joins = |token: &Token<'_>| token.is_mark('-') && !token.is_apart;
+        if next.is_word("no") && self.behind(1).is_some_and(joins) {
             return true;
         }
         // "Three possible strategies".
@@ -58,7 +63,8 @@ impl Beside<'_, '_> {
         let things = [Class::Others, Class::Name, Class::Whole];
         // "84 strikes the best balance", "61 yields about 70%".
         let is_verb = self.behind(1).is_some_and(|token| {
-            token.is(Class::Approx) || token.is_word("my|me|us|them|him|everyone|nothing")
+            token.is(Class::Approx)
+                || token.is_word("my|me|us|them|him|everyone|nothing|to|that|another|you|your|it")
         });
         let is_verb = is_verb && next.text.ends_with('s');
         let is_thing = !is_verb && next.classes.is_unknown() || next.is_any(&things);

@@ -139,7 +139,11 @@ impl Beside<'_, '_> {
         };
         let from = self.tokens[..=end].iter().rposition(begins);
         let name = &self.tokens[from.map_or(0, |from| from + 1)..=end];
-        let speaks = name.iter().any(|token| token.is(Class::Speaker));
+        // "He wrote it down: 150", of who is told of.
+        let speaks = name.iter().any(|token| {
+            let is_hero = token.is(Class::Itself) && !token.text.ends_with("'s");
+            token.is(Class::Speaker) || is_hero
+        });
         (!name.is_empty() && !speaks).then(|| Naming::of(name, self.seat))
     }
 }
