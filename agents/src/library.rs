@@ -30,7 +30,7 @@ use texts::Texts;
 
 /// Raised whenever the code of this crate changes what is sent to a model, or how
 /// its replies are read.
-pub const AGENTS_VERSION: u32 = 3;
+pub const AGENTS_VERSION: u32 = 4;
 
 /// Path inside the template folder, and text, in the order of paths.
 type Templates = [(&'static str, &'static str)];
