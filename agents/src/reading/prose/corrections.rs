@@ -68,7 +68,10 @@ pub fn begins(tokens: &[Token<'_>], at: usize) -> usize {
 
 /// How many words a phrase at a place has.
 fn phrase(tokens: &[Token<'_>], at: usize) -> Option<usize> {
-    PHRASES.iter().find_map(|phrase| {
+    let first = tokens.get(at)?.text;
+    // Most tokens begin none, and every one is asked.
+    let mut begun = PHRASES.iter().filter(|phrase| phrase.starts_with(first));
+    begun.find_map(|phrase| {
         let mut words = phrase.split(' ').enumerate();
         let stands = words.all(|(by, word)| tokens.get(at + by).is_some_and(|it| it.text == word));
         stands.then(|| phrase.split(' ').count())

@@ -95,12 +95,7 @@ impl<'a, 'b> Heard<'a, 'b> {
     fn sentence(&mut self, number: usize, sentence: &Sentence) {
         let own = &self.tokens[sentence.range.clone()];
         let found = mentions::mentions(self.ask, self.vocabulary, own);
-        let parts = Parts {
-            ask: self.ask,
-            vocabulary: self.vocabulary,
-            tokens: own,
-            mentions: &found,
-        };
+        let parts = Parts::new(self.ask, self.vocabulary, own, &found);
         self.refer(number, sentence, &found);
         if !found.is_empty() {
             self.ends.opening = self.ends.opening.min(number);

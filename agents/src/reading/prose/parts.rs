@@ -20,9 +20,29 @@ pub struct Parts<'a, 'b> {
     pub tokens: &'b [Token<'a>],
     /// Its possible answers, by place in the sentence.
     pub mentions: &'b [Mention],
+    /// The place at which a condition begins: looked for once, asked about at every place.
+    condition: Option<usize>,
 }
 
 impl<'a, 'b> Parts<'a, 'b> {
+    /// A sentence of a reply to an ask.
+    pub fn new(
+        ask: &'b Ask,
+        vocabulary: &'b Vocabulary,
+        tokens: &'b [Token<'a>],
+        mentions: &'b [Mention],
+    ) -> Self {
+        let mut parts = Self {
+            ask,
+            vocabulary,
+            tokens,
+            mentions,
+            condition: None,
+        };
+        parts.condition = (0..tokens.len()).find(|at| parts.is_condition(*at));
+        parts
+    }
+
     /// Whether words stand at a place: `|` between those of which one must, blanks between
     /// those that follow each other.
     pub fn word(&self, at: usize, words: &str) -> bool {
@@ -91,7 +111,7 @@ impl<'a, 'b> Parts<'a, 'b> {
 
     /// The place at which a condition begins.
     pub fn condition(&self) -> Option<usize> {
-        (0..self.tokens.len()).find(|at| self.is_condition(*at))
+        self.condition
     }
 
     /// Whether a condition begins at a place: not "even if", "whether or not", "if you ask me".
