@@ -49,12 +49,16 @@ pub(crate) fn read(
     text: &str,
     candidates: &[Candidate],
 ) -> Option<Answered> {
-    let mut before = 0;
+    let (mut before, mut was_example) = (0, false);
     let claiming = candidates.iter().filter_map(|candidate| {
-        let lead = lead(&text[before..candidate.span.start]);
+        let between = &text[before..candidate.span.start];
+        let lead = lead(between);
         before = candidate.span.end;
         let found = fields::find(ask, namer, &candidate.value)?;
-        (!namer.leads_aside(lead)).then_some((candidate, found))
+        // "E.g. {...} or {...}".
+        was_example = is_example(between) || was_example && joins(between);
+        let is_aside = was_example || namer.leads_aside(lead);
+        (!is_aside).then_some((candidate, found))
     });
     let claiming: Vec<(&Candidate, (Rank, Found))> = claiming.collect();
     [Rank::Deep, Rank::Synonym, Rank::Bare]
@@ -90,6 +94,17 @@ fn answered(ask: &Ask, candidate: &Candidate, found: &Found, rival: Option<&Foun
         }),
         end: candidate.span.end,
     }
+}
+
+/// Whether an object behind this text only shows the form: "for example: {...}".
+fn is_example(before: &str) -> bool {
+    let before = before.trim_end();
+    let fence = before.strip_suffix("json").unwrap_or(before);
+    let before = fence.strip_suffix("```").unwrap_or(before);
+    let before = before.trim_end_matches([' ', '\n', ':', '`', ',']);
+    let ends = ["for example", "for instance", "e.g.", "such as"];
+    let before = before.to_lowercase();
+    ends.iter().any(|end| before.ends_with(end))
 }
 
 /// The end of the text before an object, in its line.

@@ -5,11 +5,11 @@ use agon_engine::numerals::Sort;
 use agon_engine::{Ask, AskRole, Form};
 
 use super::lexicon::Class;
-use super::naming;
 use super::tokens::{Kind, Token};
 
 mod arithmetic;
 mod counting;
+mod ownership;
 mod possession;
 
 /// How many tokens back a clause is followed.
@@ -95,7 +95,12 @@ impl<'a, 'b> Beside<'a, 'b> {
 
     /// Why an option here is no answer, unless the speaker says so in as many words.
     pub fn why_no_option(&self) -> Option<WhyNot> {
-        if self.before(1).is_some_and(|token| token.is_mark('✗')) {
+        // "One and then two costly orders".
+        let is_counted = self
+            .before(1)
+            .and_then(Token::number)
+            .is_some_and(|numeral| numeral.value > 1.0);
+        if is_counted || self.before(1).is_some_and(|token| token.is_mark('✗')) {
             return Some(WhyNot::OtherSort);
         }
         let is_between = self.before_is(1, "between") && self.behind_is(0, "and")
@@ -221,7 +226,10 @@ impl<'a, 'b> Beside<'a, 'b> {
         if is_scale || is_sure {
             return true;
         }
-        let is_tied = self.has_before(1, Class::Tied) && !self.has_before(1, Class::Noun);
+        // "There are 21".
+        let is_there = self.before_is(1, "are|were") && self.before_is(2, "there");
+        let is_tied =
+            is_there || self.has_before(1, Class::Tied) && !self.has_before(1, Class::Noun);
         // "Two tokens from 12 to 14".
         let is_step =
             self.behind_is(0, "from") && self.behind(1).is_some_and(|next| next.number().is_some());
@@ -236,32 +244,60 @@ impl<'a, 'b> Beside<'a, 'b> {
         let is_bound = self.behind_is(0, "at")
             && (1..4).any(|by| self.behind_is(by, "most|least"))
             && (1..3).all(|by| self.behind_is(by, "the|very|most|least") || by > 1);
-        if self.has_behind(0, Class::Added) || is_bound {
+        // "10 or more".
+        let is_open = self.behind_is(0, "or") && self.has_behind(1, Class::Added);
+        if self.has_behind(0, Class::Added) || is_open || is_bound {
             return true;
         }
         let left = self.left();
         let is = |by: usize, words: &str| self.before_is(left + by, words);
         let has = |by: usize, class: Class| self.has_before(left + by, class);
         let is_given = is(0, "over") && has(1, Class::Giving);
+        let bounds = |token: &Token<'_>| {
+            token.is(Class::Supposing) || token.is_word("would|i'd|willing|ready|prepared|happy")
+        };
+        if self.rises
+            && is(0, "to")
+            && is(1, "go|going|bid")
+            && self
+                .clause()
+                .any(|(_, token)| token.is_word("willing|ready|prepared"))
+        {
+            return true;
+        }
         if self.rises && is(0, "to") && is(1, "up") {
-            return is(2, "bid|pay|spend|worth") || has(3, Class::Supposing);
+            let is_lead = self.start == left + 1;
+            return is_lead
+                || is(2, "bid|pay|spend|worth")
+                || self.clause().any(|(_, token)| token.is(Class::Supposing));
         }
         let moves = |token: &Token<'_>| {
             token.is_word("go|going|move|moving|step|jump|raise|round|bump|increase")
-        };
-        let bounds = |token: &Token<'_>| {
-            token.is(Class::Supposing) || token.is_word("would|i'd|willing|ready|prepared|happy")
         };
         let rises = is(0, "to") && is(1, "up|down") && self.before(left + 2).is_some_and(moves);
         let lowers = is(1, "down");
         if rises && (lowers || !self.clause().any(|(_, token)| bounds(token))) {
             return false;
         }
-        has(0, Class::Comparing) && !is_given
+        // "While not consuming all of my 110".
+        let avoids = self.clause().any(|(at, token)| {
+            let next = &self.tokens[at + 1];
+            let is_act = next.text.ends_with("ing") && next.classes.is_unknown();
+            token.is_word("not|without") && is_act
+        });
+        let is_nearer = is(0, "to")
+            && self
+                .clause()
+                .any(|(_, token)| token.is_word("closer|nearer"));
+        avoids
+            || is_nearer
+            || has(0, Class::Comparing) && !is_given
             || has(0, Class::Bounding)
             || is(0, "to") && has(1, Class::Nearby)
             || is(0, "with") && is(1, "compared")
-            || is(0, "of") && (has(1, Class::Bounding) || is(1, "instead|short|north|south"))
+            || is(0, "of")
+                && (has(1, Class::Bounding) || is(1, "instead|short|north|south|ahead|clear"))
+            || is(0, "short|ahead|clear") && self.before_is(left - 1, "of|the")
             || is(0, "not|never")
             || is(0, "all") && is(1, "not")
     }
@@ -363,81 +399,5 @@ impl<'a, 'b> Beside<'a, 'b> {
         is_mark && self.has_behind(1, Class::PastOutcome) && ends
             || self.has_behind(0, Class::PastOutcome)
                 && self.behind(1).is_none_or(|token| token.kind != Kind::Word)
-    }
-
-    /// "Bob's 60", "Eric: 77", "David will bid 70", "65 for Bob".
-    fn is_anothers(&self) -> bool {
-        let is_given = self.behind_is(0, "for|by|from")
-            || self.behind(0).is_some_and(|token| token.is_mark('('));
-        let whom = self.end + 1;
-        if is_given && whom < self.tokens.len() && naming::is_person(self.tokens, whom) {
-            return true;
-        }
-        // "Two pick 25".
-        let counts = |token: &Token<'_>| token.number().is_some() || token.is_word("one|some|half");
-        let is_act = self.has_before(1, Class::Verb) || self.has_before(1, Class::WeakVerb);
-        let is_people = |before: Option<&Token<'_>>| {
-            before
-                .is_none_or(|before| before.kind != Kind::Word || before.is_word("and|that|the|if"))
-        };
-        if is_act && self.before(2).is_some_and(counts) && is_people(self.before(3)) {
-            return true;
-        }
-        let own = |token: &Token<'_>| token.is(Class::Speaker) || token.is(Class::My);
-        let clause = self.clause().take_while(|(_, token)| !own(token));
-        let mut others = clause.filter(|(at, _)| naming::is_another(self.tokens, *at, self.seat));
-        // "Bob's 430 with 450": only the first is Bob's.
-        let owns_another = |at: usize| {
-            let owner =
-                (at..self.start.min(at + 2)).rfind(|at| self.tokens[*at].text.ends_with("'s"));
-            owner.is_some_and(|owner| {
-                self.tokens[owner + 1..self.start]
-                    .iter()
-                    .any(|token| token.number().is_some())
-            })
-        };
-        others.any(|(at, _)| self.acts(at) && !owns_another(at))
-    }
-
-    /// Whether somebody named at a place does or has something there.
-    fn acts(&self, at: usize) -> bool {
-        let token = &self.tokens[at];
-        let is_numbered = token.is(Class::Titled) && self.tokens[at + 1].number().is_some();
-        let at = at + usize::from(is_numbered && at + 1 < self.start);
-        let rest = self.tokens.get(at + 1..).unwrap_or_default();
-        let Some(next) = rest.iter().find(|token| !token.is(Class::Adverb)) else {
-            return false;
-        };
-        // "Those 14", "another cheap one", "each day" name no people.
-        let is_determiner = token.is_word("those|another|each|both|most|other|any");
-        // "The other 17" are what is left.
-        if token.is_word("other|rest|others") && next.number().is_some() {
-            return false;
-        }
-        let verbs = [
-            Class::Verb,
-            Class::WeakVerb,
-            Class::Be,
-            Class::Owning,
-            Class::Will,
-            Class::Outcome,
-            Class::Supposing,
-            Class::Past,
-            Class::Intending,
-            Class::Denying,
-            Class::Decided,
-        ];
-        let is_verb = next.is_any(&verbs);
-        let ends = |ending: &&str| next.text.ends_with(*ending) && next.kind == Kind::Word;
-        if is_determiner {
-            return is_verb;
-        }
-        token.text.ends_with("'s")
-            || token.text.ends_with('\'')
-            || at + 1 == self.start
-            || next.is_any_mark(":=-(")
-            || next.number().is_some()
-            || is_verb
-            || ["s", "ed", "ly"].iter().any(ends)
     }
 }

@@ -30,7 +30,8 @@ pub fn of_sentence(parts: Parts<'_, '_>, naming: Option<Naming>) -> Vec<Claim> {
         let own = naming.filter(|naming| naming.is_own());
         let claim = bare(parts, start, firmness_of(own))?;
         // An aside among other amounts is none: "..., 40, ...".
-        let concludes = !parts.mark(start - 1, ",");
+        let is_so = !parts.of_numbers() && parts.word(start, "so|therefore|thus|hence");
+        let concludes = is_so || !parts.mark(start - 1, ",");
         let mut claim = claim;
         if !concludes && claim.firmness == Firmness::Bare {
             claim.firmness = Firmness::Shown;

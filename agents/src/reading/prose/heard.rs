@@ -69,6 +69,7 @@ impl<'a, 'b> Heard<'a, 'b> {
                 sentences: sentences.len(),
                 is_cut: layout::is_cut(tokens),
                 is_declined: false,
+                is_undecided: false,
             },
             stance: Stance::of(tokens),
             denied: Vec::new(),
@@ -89,6 +90,10 @@ impl<'a, 'b> Heard<'a, 'b> {
         let first = claimed.clone().min().unwrap_or(usize::MAX);
         heard.ends.opening = heard.ends.opening.min(first);
         heard.ends.closing = heard.ends.closing.max(claimed.max().unwrap_or(0));
+        let end = &sentences[heard.ends.closing.min(sentences.len())..];
+        heard.ends.is_undecided = end
+            .iter()
+            .any(|sentence| stance::is_undecided(&tokens[sentence.range.clone()]));
         heard
     }
 
@@ -193,6 +198,11 @@ impl<'a, 'b> Heard<'a, 'b> {
         let all = parts.tokens.len();
         let is_later =
             parts.any_of(0, all, &[Class::ToCome, Class::Future]) && !parts.any(0, all, Class::Now);
+        // "I hope to win with 61", "the equilibrium at 0".
+        let is_theory = (0..all).any(|at| parts.word(at, "equilibrium|nash|theory|theoretically"))
+            && !parts.any(0, all, Class::Speaker);
+        let is_later =
+            is_later || is_theory || parts.word(0, "i") && parts.word(1, "hope|wish|wonder");
         let stands = |mention: &&Mention| {
             let is_torn = parts.is_torn(mention) || parts.offers_else(mention);
             let is_free = parts.is_free(mention.start) && !is_later && !is_denied && !is_torn;

@@ -131,7 +131,8 @@ fn is_for_me(tokens: &[Token<'_>], end: usize) -> bool {
         let token = tokens.get(at);
         token.is_some_and(|token| token.is_word(words))
     };
-    is(end, "for|to") && is(end + 1, "me|myself")
+    let stays = is(end, "stay|stays|remain|remains") && is(end + 1, "with|for|in|on");
+    is(end, "for|to") && is(end + 1, "me|myself") || stays && is(end + 2, "me|my")
 }
 
 fn mention_at(

@@ -51,43 +51,22 @@ impl Naming {
     pub fn of(name: &[Token<'_>], seat: usize) -> Self {
         let has = |class: Class| name.iter().any(|token| token.is(class));
         let has_word = |words: &str| name.iter().any(|token| token.is_word(words));
-        let is_to_me = (1..name.len())
-            .any(|at| name[at].is_word("me|myself") && name[at - 1].is(Class::Preposition));
-        let is_own = has(Class::My)
-            || is_to_me
-            || name.first().is_some_and(|first| first.is_word("me|myself"))
-            || has_word("i|self")
-            || (0..name.len()).any(|at| is_seat(name, at, seat))
-            || name
-                .iter()
-                .any(|token| token.is(Class::Itself) && token.text.ends_with("'s"));
+        let first_is = |words: &str| name.first().is_some_and(|first| first.is_word(words));
+        let is_own = is_own(name, seat);
         let is_this = has_word("this") && has(Class::Time);
-        let is_same = name
-            .first()
-            .is_some_and(|first| first.is_word("same|like|unlike"));
-        if is_same {
+        if first_is("same|like|unlike") {
             return Self::Answer;
         }
         if has(Class::Earlier) && !is_this {
             return Self::Past;
         }
-        let are_options = has_word("options|alternatives|scenarios|candidates|choices");
-        let is_option = are_options
-            || name.first().is_some_and(|first| {
-                first.is_word("option|scenario|alternative|case|candidate|variant")
-            });
-        if is_option {
+        if is_option(name) || is_of_form(name) {
             return Self::Something;
         }
         if (0..name.len()).any(|at| is_to_come(name, at)) {
             return Self::ToCome;
         }
-        let is_itself = has(Class::Itself);
-        if is_itself
-            && name
-                .iter()
-                .any(|token| token.is_word("says|decided|decides|picks"))
-        {
+        if has(Class::Itself) && has_word("says|decided|decides|picks") {
             return Self::Answer;
         }
         let is_theirs = |at: usize| {
@@ -96,21 +75,16 @@ impl Naming {
         if !is_own && (0..name.len()).any(is_theirs) {
             return Self::Theirs;
         }
-        let is_place = |token: &Token<'_>| token.is_word("group|pot|pool|project");
-        if name.first().is_some_and(|first| first.is_word("to|into")) && name.iter().any(is_place) {
+        if first_is("to|into") && has_word("group|pot|pool|project") {
             return Self::Answer;
         }
         if name.len() == 2 && has_word("myself") {
             return Self::Something;
         }
-        let is_for = name.first().is_some_and(|first| first.is_word("for"));
-        if is_this && !has(Class::Noun) || is_for && is_own {
+        if is_this && !has(Class::Noun) || first_is("for") && is_own {
             return Self::Now;
         }
-        if name
-            .first()
-            .is_some_and(|first| first.is_word("step|stage|phase|point|part"))
-        {
+        if first_is("step|stage|phase|point|part") {
             return Self::Unknown;
         }
         let is_numbered = |token: &Token<'_>| token.number().is_some() || is_ordinal(token);
@@ -120,9 +94,13 @@ impl Naming {
                 false => Self::Dated,
             };
         }
-        if let Some(naming) = by_head(name, is_own) {
-            return naming;
-        }
+        by_head(name, is_own).unwrap_or_else(|| Self::by_rest(name, is_own))
+    }
+
+    /// What a name without a noun that is known says.
+    fn by_rest(name: &[Token<'_>], is_own: bool) -> Self {
+        let has = |class: Class| name.iter().any(|token| token.is(class));
+        let has_word = |words: &str| name.iter().any(|token| token.is_word(words));
         if is_own {
             return Self::Me;
         }
@@ -138,6 +116,50 @@ impl Naming {
             false => Self::Unknown,
         }
     }
+}
+
+/// Whether a name is of the speaker's: "my bid", "me", "C (mine)".
+fn is_own(name: &[Token<'_>], seat: usize) -> bool {
+    let is_behind = |at: usize| name[at - 1].is(Class::Preposition) || name[at - 1].is_mark('(');
+    let is_me = (1..name.len()).any(|at| name[at].is_word("me|myself|mine") && is_behind(at));
+    let is_first = name.first().is_some_and(|first| first.is_word("me|myself"));
+    let is_named = |token: &Token<'_>| {
+        let is_itself = token.is(Class::Itself) && token.text.ends_with("'s");
+        is_itself || token.is(Class::My) || token.is_word("i|self")
+    };
+    is_me
+        || is_first
+        || name.iter().any(is_named)
+        || (0..name.len()).any(|at| is_seat(name, at, seat))
+}
+
+/// Whether a name is of something that could be answered.
+fn is_option(name: &[Token<'_>]) -> bool {
+    let are_options =
+        |token: &Token<'_>| token.is_word("options|alternatives|scenarios|candidates|choices");
+    let is_one =
+        |first: &Token<'_>| first.is_word("option|scenario|alternative|case|candidate|variant");
+    name.iter().any(are_options) || name.first().is_some_and(is_one)
+}
+
+/// Whether a name is of an example of the form, of a bound, or of what is done from a bound
+/// on: "Example", "Max", "Above 550".
+fn is_of_form(name: &[Token<'_>]) -> bool {
+    let Some(first) = name.first() else {
+        return false;
+    };
+    let is_example = first.is_word("example|sample|examples|format|eg")
+        || first.is_word("for")
+            && name
+                .get(1)
+                .is_some_and(|next| next.is_word("example|instance"));
+    let is_bound = |token: &Token<'_>| {
+        let is_least = token.is_word("min|minimum|least");
+        token.is_any(&[Class::Bound, Class::Bounding]) && !is_least
+    };
+    let begins = first.is_word("above|below|over|under|up|beyond|until|between|at|if|from");
+    let has_number = name.iter().any(|token| token.number().is_some());
+    is_example || name.iter().all(is_bound) || begins && has_number
 }
 
 /// Whether a word of a name is of a later time: not "next bid", which is the one to make.
@@ -200,7 +222,9 @@ fn by_head(name: &[Token<'_>], is_own: bool) -> Option<Naming> {
     if noun.is_word("price") && is_own && !has(Class::Bound) {
         return Some(Naming::Answer);
     }
-    let counts = noun.is_word("amount|number|action") && of_what.iter().any(is_counted);
+    // "High bid: 1,000 (B)".
+    let is_high = at > 0 && head[at - 1].is_word("high|standing") && !is_own;
+    let counts = is_high || noun.is_word("amount|number|action") && of_what.iter().any(is_counted);
     if !is_answer(noun) || has(Class::Bound) || counts {
         return Some(Naming::Something);
     }

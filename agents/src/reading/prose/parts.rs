@@ -129,6 +129,11 @@ impl<'a, 'b> Parts<'a, 'b> {
         let is_proviso = self.word(at, "long as")
             || self.word(at, "condition that")
             || at == 0 && self.word(at, "in case|event|events")
+            || at == 0
+                && self.word(
+                    at,
+                    "once i|the|we|they|others|everyone|everybody|others|i've|he|she|it",
+                )
             || self.word(at, "in the event")
             || self.word(at, "in all other")
             || self.word(at, "depends|depending")

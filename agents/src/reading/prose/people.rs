@@ -108,7 +108,11 @@ fn answers(tokens: &[Token<'_>], at: usize) -> bool {
         return noun && sentence.iter().any(states);
     }
     let is_now = sentence.iter().any(|token| token.is(Class::Now));
-    let is_third = verb.text.ends_with('s') && verb.kind == Kind::Word;
+    let is_expected = verb.is_word("is")
+        && sentence
+            .get(1)
+            .is_some_and(|next| next.is_word("going|likely|expected"));
+    let is_third = verb.text.ends_with('s') && verb.kind == Kind::Word && !is_expected;
     is_third || is_now && verb.is_word("will|shall")
 }
 

@@ -97,6 +97,8 @@ fn said_of(parts: Parts<'_, '_>, mention: &Mention) -> Option<Firmness> {
     let (submits, refers) = (submits && !is_other, refers && !is_other);
     let is_mine = word(at, "from") && word(at + 1, "me")
         || word(at, "from") && word(at + 1, "my") && word(at + 2, "side|end|part");
+    let is_past = parts.any(0, mention_start, Class::Past) && !parts.any(0, at, Class::Now);
+    let is_mine = is_mine && !is_past;
     // "A return of 3 for the group", but "my budget of 300 goes into this".
     let is_of = mention_start > 0 && word(mention_start - 1, "of") && !word(at, "go|goes|going");
     if submits || refers || is_mine || !is_of && goes(parts, at) {
@@ -107,6 +109,13 @@ fn said_of(parts: Parts<'_, '_>, mention: &Mention) -> Option<Firmness> {
     if stands && at == end && parts.tokens.len() == at + 1 {
         return Some(Firmness::Committed);
     }
+    judged(parts, mention, at)
+}
+
+/// What a sentence thinks of an answer: "120 will be enough", "45 wins".
+fn judged(parts: Parts<'_, '_>, mention: &Mention, at: usize) -> Option<Firmness> {
+    let (mention_start, end) = (mention.start, mention.end);
+    let word = |at: usize, words: &str| parts.word(at, words);
     let modals =
         "should|will|would|ought|seems|appears|must|is|looks|sounds|feels|strikes|offers|hits";
     let is_hearsay = parts.tokens[..end]
@@ -138,6 +147,12 @@ fn said_of(parts: Parts<'_, '_>, mention: &Mention) -> Option<Firmness> {
 fn behind_copula(parts: Parts<'_, '_>, at: usize) -> Option<usize> {
     let short = "is|are|be|that's|thats|it's|makes|being|becomes";
     let at = at + usize::from(parts.word(at, "that|which|this|it"));
+    let at = at
+        + usize::from(
+            parts.word(at, "figure|number|amount|sum|value")
+                && at > 0
+                && parts.word(at - 1, "that|this"),
+        );
     let verb = match () {
         () if parts.word(at, short) => at + 1,
         () if parts.word(at, "will|shall be") => at + 2,
@@ -155,10 +170,12 @@ fn is_answer(parts: Parts<'_, '_>, from: usize) -> bool {
         if parts.is(*at, Class::Conclusion) && parts.is(at + 1, Class::Time) {
             return false;
         }
+        // "The public pot" is none.
+        let is_pot = parts.word(*at, "public");
         parts
             .tokens
             .get(*at)
-            .is_some_and(|token| token.is_any(&nouns))
+            .is_some_and(|token| token.is_any(&nouns) && !is_pot)
     };
     let asides = [
         Class::OfOthers,
@@ -237,9 +254,14 @@ fn resumed(parts: Parts<'_, '_>) -> Option<Claim> {
         let refusal = parts.vocabulary.refusal.clone()?;
         return Some(Claim::new(Stated::One(refusal), Firmness::Committed, at));
     }
-    let is_choice = parts.tokens[last.end..at]
-        .iter()
-        .any(|token| token.is_word("or"));
+    // "I have $102, so it's feasible, and that's my decision".
+    let is_balance = last.why_not == Some(WhyNot::Had)
+        && (1..last.start)
+            .any(|at| parts.is(at - 1, Class::Speaker) && parts.word(at, "have|own|hold"));
+    let is_choice = is_balance
+        || parts.tokens[last.end..at]
+            .iter()
+            .any(|token| token.is_word("or"));
     (parts.of_numbers() && !is_choice && !parts.any(at, parts.tokens.len(), Class::Denying))
         .then(|| Claim::new(Stated::One(last.action.clone()), Firmness::Committed, at))
 }

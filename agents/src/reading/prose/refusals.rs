@@ -206,7 +206,12 @@ fn leaves_it_to_others(sentence: &[Token<'_>], at: usize) -> bool {
     let acts = |other: usize| (other + 1..other + 5).any(|at| is(sentence, at, WINNING));
     let may_have = is(sentence, at, "can|may have it|this|that|the")
         && sentence[..at].iter().rev().take(2).any(is_other);
-    may_have || lets && other.is_some_and(acts)
+    // "I could go for 60, or let the others fight over it".
+    let turns = |token: &Token<'_>| token.is_any_mark(";:") || token.is_word("but|so");
+    let turn = sentence[..at].iter().rposition(turns).unwrap_or(0);
+    let is_open = |token: &Token<'_>| token.is(Class::Supposing) || token.is_word("or");
+    let is_weighed = sentence[turn..at].iter().any(is_open);
+    !is_weighed && (may_have || lets && other.is_some_and(acts))
 }
 
 /// "I will not spend anything today".

@@ -44,6 +44,7 @@ const SENSES: &[Sense] = &[
     sense("and|this|very|our", "last", "", ""),
     sense("the", "other", "hand", ""),
     sense("", "first", "of|and", ""),
+    sense("day|week|round|night", "after", "that|tomorrow", "tomorrow"),
 ];
 
 /// Gives words the sense that they have beside others.

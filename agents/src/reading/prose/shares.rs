@@ -57,7 +57,8 @@ pub fn of_sentence(parts: Parts<'_, '_>) -> Option<Claim> {
         };
         let given = match keeps {
             true => left(parts, at + 1, whole),
-            false => share(parts, at + 1, whole).filter(|_| parts.mentions.is_empty()),
+            false => share(parts, at + 1, whole)
+                .filter(|_| !parts.mentions.iter().any(|mention| mention.start > at)),
         };
         let is_said = !statements::is_of_another_day(parts, at, at + 1, voice.firmness);
         if let Some(given) = given.filter(|_| is_said) {

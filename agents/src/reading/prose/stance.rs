@@ -3,7 +3,21 @@
 
 use super::lexicon::Class;
 use super::parts::Parts;
-use super::tokens::Token;
+use super::tokens::{Token, stand};
+
+/// Says that the speaker has not made up his mind, or weighs options alike.
+const UNDECIDED: &[&str] = &[
+    "depends|depend on",
+    "both have|has|options|are",
+    "each has|have|carries",
+    "each one has|carries",
+    "hard|difficult|impossible to say|decide|choose|tell",
+    "not|haven't|hasn't decided",
+    "can't|cannot decide",
+    "i'm undecided|torn",
+    "am undecided|torn",
+    "remains to be seen",
+];
 
 /// As what somebody speaks.
 #[derive(Debug, Clone, Copy)]
@@ -75,6 +89,12 @@ pub fn asks_another(question: Parts<'_, '_>) -> bool {
         && all.clone().any(asks)
         && all.clone().any(is_about)
         && !all.any(is_answer)
+}
+
+/// Whether a sentence says that nothing is decided: "it depends on", "both have their merits".
+pub fn is_undecided(sentence: &[Token<'_>]) -> bool {
+    let turns = sentence.iter().any(|token| token.is_word("but|so"));
+    !turns && (0..sentence.len()).any(|at| UNDECIDED.iter().any(|words| stand(sentence, at, words)))
 }
 
 /// Where the clause begins that follows a place.

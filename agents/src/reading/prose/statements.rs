@@ -100,7 +100,10 @@ fn refused_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
         let within = (clause..at).contains(&mention.start) && mention.start > 0;
         within && parts.word(mention.start - 1, "above|beyond|over|past")
     };
-    let is_later = is_later || parts.mentions.iter().any(is_bound);
+    // "Beyond that, I'd let him have it".
+    let is_past = (clause.saturating_sub(3)..at)
+        .any(|at| parts.word(at, "above|beyond|past|after that|this"));
+    let is_later = is_later || is_past || parts.mentions.iter().any(is_bound);
     // "12 stay in my pocket" says nothing of the rest.
     let is_counted = parts.mentions.iter().any(|mention| mention.end == at);
     let is_phrase = !is_counted && parts.vocabulary.refused_at(parts.tokens, at).is_some();
@@ -120,12 +123,14 @@ fn answer_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
     }
     let token = &parts.tokens[at];
     let is_strong = token.is(Class::Verb) || token.is(Class::Noun);
-    if !is_strong && !token.is(Class::WeakVerb) || is_about_it(parts, at) {
+    let changes =
+        token.is(Class::Changing) && parts.of_numbers() && !token.is_word("up|down|change|leap");
+    if !is_strong && !token.is(Class::WeakVerb) && !changes || is_about_it(parts, at) {
         return None;
     }
     let is_loose = token.is(Class::Verb) && parts.of_numbers();
     let voice = voice::of(parts, at)?;
-    let (stated, end) = behind(parts, at + 1, is_loose)?;
+    let (stated, end) = behind(parts, at + 1, is_loose).or_else(|| changed_to(parts, at))?;
     if voice.is_supposed || is_of_another_day(parts, at, end, voice.firmness) {
         return None;
     }
@@ -180,7 +185,7 @@ fn but(parts: Parts<'_, '_>, end: usize) -> Option<Stated> {
 fn option_at(parts: Parts<'_, '_>, at: usize, mention: &Mention) -> Option<(Firmness, Stated)> {
     let voice = match mention.manner {
         Manner::Word => voice::of_verb(parts, at)?,
-        Manner::Said if mention.why_not.is_none() => said_phrase(parts, at),
+        Manner::Said if mention.why_not.is_none() && !is_means(parts, at) => said_phrase(parts, at),
         Manner::Said | Manner::Alone => return None,
     };
     let is_past = parts.any(at, at + 4, Class::Past)
@@ -191,7 +196,8 @@ fn option_at(parts: Parts<'_, '_>, at: usize, mention: &Mention) -> Option<(Firm
         .iter()
         .position(|token| token.is_any_mark(",;:"))
         .unwrap_or(rest.len());
-    if is_past || parts.any(0, at + clause, Class::ToCome) || voice.is_supposed {
+    if is_past || parts.any(parts.clause_start(at), at + clause, Class::ToCome) || voice.is_supposed
+    {
         return None;
     }
     let is_second = at > 1 && parts.word(at - 1, "or") && parts.mention_at(at - 2).is_some();
@@ -204,6 +210,12 @@ fn option_at(parts: Parts<'_, '_>, at: usize, mention: &Mention) -> Option<(Firm
         false => mention.action.clone(),
     };
     Some((voice.firmness, Stated::One(said)))
+}
+
+/// Whether a phrase only names a way: "by voting against".
+fn is_means(parts: Parts<'_, '_>, at: usize) -> bool {
+    let is_gerund = parts.tokens[at].text.ends_with("ing");
+    is_gerund && at > 0 && parts.word(at - 1, "by|of|for|from|than|before|without|when")
 }
 
 /// How a set phrase is said: "has my vote", "doesn't have my vote".
@@ -232,6 +244,22 @@ fn is_about_it(parts: Parts<'_, '_>, at: usize) -> bool {
 pub fn behind(parts: Parts<'_, '_>, from: usize, is_loose: bool) -> Option<(Stated, usize)> {
     /// A long way is no statement, which also bounds the walk.
     const LONGEST_WAY: usize = 16;
+    // "I go all in with my entire balance of 112".
+    let from = match parts.word(from, "all in with") {
+        true => from + 3,
+        false => from,
+    };
+    // "I raise by the minimum of 50, to 1,650".
+    if parts.word(from, "by") {
+        let to = (from + 1..from + LONGEST_WAY).find(|at| {
+            parts.word(*at, "to")
+                && parts
+                    .mention_at(at + 1)
+                    .is_some_and(|to| to.why_not.is_none())
+        });
+        let to = to.filter(|to| !parts.any(from, *to, Class::Breaks));
+        return to.and_then(|to| behind(parts, to + 1, false));
+    }
     let mut at = from;
     while at < parts.tokens.len().min(from + LONGEST_WAY) {
         let Some(mention) = parts.mention_at(at) else {
@@ -259,6 +287,38 @@ pub fn behind(parts: Parts<'_, '_>, from: usize, is_loose: bool) -> Option<(Stat
         }
     }
     None
+}
+
+/// What an amount is changed to: "I cut my contribution from 15 to 7", "I go up by ten, to 80".
+fn changed_to(parts: Parts<'_, '_>, at: usize) -> Option<(Stated, usize)> {
+    /// A long way is no statement.
+    const LONGEST_WAY: usize = 12;
+    if !parts.is(at, Class::Changing) || !parts.of_numbers() {
+        return None;
+    }
+    let stops = |at: usize| {
+        let joins = [
+            Class::Because,
+            Class::So,
+            Class::If,
+            Class::Speaker,
+            Class::Others,
+            Class::Supposing,
+        ];
+        parts.tokens[at].is_any(&joins)
+            || parts.mark(at, ";:(")
+            || parts.word(at, "which|who|that|while|than|and")
+    };
+    let until = parts.tokens.len().min(at + LONGEST_WAY);
+    let to = (at + 1..until).take_while(|at| !stops(*at)).find(|at| {
+        let mention = parts.mention_at(at + 1).or_else(|| {
+            parts
+                .mention_at(at + 2)
+                .filter(|_| parts.is(at + 1, Class::Approx))
+        });
+        parts.word(*at, "to") && mention.is_some_and(|mention| mention.why_not.is_none())
+    })?;
+    behind(parts, to + 1, false)
 }
 
 /// Whether the way from a verb to its answer may go on at a place.

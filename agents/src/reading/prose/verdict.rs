@@ -112,6 +112,8 @@ pub struct Ends {
     pub is_cut: bool,
     /// Whether a program says in it that it does not play.
     pub is_declined: bool,
+    /// Whether its end says that nothing is decided.
+    pub is_undecided: bool,
 }
 
 impl Ends {
@@ -132,7 +134,10 @@ impl Ends {
     /// Whether a reply may say its answer in a sentence by naming nothing else.
     pub fn may_name(self, sentence: usize) -> bool {
         let is_last = sentence == self.closing && sentence + 1 == self.sentences;
-        !self.is_cut && !self.is_declined && (is_last || self.sentences < Self::FEW)
+        !self.is_cut
+            && !self.is_declined
+            && !self.is_undecided
+            && (is_last || self.sentences < Self::FEW)
     }
 }
 
@@ -148,7 +153,10 @@ pub fn of(mut claims: Vec<Claim>, ends: Ends) -> Stated {
         return framed;
     }
     if claims.iter().any(|claim| claim.firmness == Firmness::Final) {
-        if claims.iter().any(|claim| is_other_choice(claim, &claims)) {
+        if claims
+            .iter()
+            .any(|claim| is_other_choice(claim, &claims, ends.opening))
+        {
             return Stated::Several;
         }
         claims.retain(|claim| claim.firmness == Firmness::Final);
@@ -162,14 +170,19 @@ pub fn of(mut claims: Vec<Claim>, ends: Ends) -> Stated {
 
 /// Whether a claim chooses one of two options in so many words where a final one says the
 /// other: "I reject it. ... My final vote is: accept."
-fn is_other_choice(claim: &Claim, claims: &[Claim]) -> bool {
+fn is_other_choice(claim: &Claim, claims: &[Claim], opening: usize) -> bool {
     let is_word = |claim: &Claim| matches!(claim.stated, Stated::One(Action::Choice(_)));
+    let opens = claim.sentence == opening && claim.sentence < claims[claims.len() - 1].sentence;
     let is_said = claim.firmness == Firmness::Committed && !claim.is_beside && !claim.is_labelled;
     let finals = claims
         .iter()
         .filter(|other| other.firmness == Firmness::Final);
     let mut others = finals.filter(|other| other.stated != claim.stated && !other.corrects);
-    is_word(claim) && is_said && !claim.is_dated && !claim.is_order && others.next().is_some()
+    (is_word(claim) || opens)
+        && is_said
+        && !claim.is_dated
+        && !claim.is_order
+        && others.next().is_some()
 }
 
 /// What a reply declares first and says again last, whatever stands between.
@@ -179,8 +192,20 @@ fn framed(claims: &[Claim]) -> Option<Stated> {
     };
     let is_said = |claim: &Claim| claim.firmness >= Firmness::Bare || claim.concludes;
     let is_same = first.stated == last.stated && first.firmness > Firmness::Told;
-    let is_framed = is_same && first.sentence != last.sentence && is_said(last);
-    is_framed.then(|| first.stated.clone())
+    let is_rival = |claim: &Claim| {
+        let is_apart = claim.sentence != first.sentence && claim.sentence != last.sentence;
+        is_apart && claim.stated != first.stated && claim.firmness > Firmness::Told
+    };
+    if !is_same || first.sentence == last.sentence || !is_said(last) {
+        return None;
+    }
+    match claims
+        .iter()
+        .any(|claim| is_rival(claim) && !claim.is_beside)
+    {
+        true => Some(Stated::Several),
+        false => Some(first.stated.clone()),
+    }
 }
 
 /// Where somebody is quoted among other words, only these count.
@@ -305,7 +330,7 @@ fn contradicts(claim: &Claim, last: &Claim) -> bool {
 /// What claims come to of which none is a declaration: the one that closes the reply. What
 /// stands between the opening and the close of a longer reply is a step on the way.
 fn implied(claims: &[Claim], ends: Ends) -> Stated {
-    if ends.is_cut {
+    if ends.is_cut || ends.is_undecided {
         return Stated::None;
     }
     if claims.iter().any(|claim| claim.hangs) {
@@ -320,9 +345,10 @@ fn implied(claims: &[Claim], ends: Ends) -> Stated {
         // "Low: 40. High: 70."
         let goes_on = ends.closing + 1 < ends.sentences;
         let are_labelled = goes_on && closing.iter().all(|claim| claim.is_beside);
-        let may_be_list = ends.is_short() || are_labelled;
+        let may_be_list = ends.is_short() || goes_on && !of_numbers(&closing) || are_labelled;
         let is_list = may_be_list && closing.iter().all(is_item) && !are_one(claims);
-        let is_undecided = are_rivals(claims) && closing.iter().all(is_named);
+        let is_contradicted = closing.iter().all(is_item) && is_settled_before(claims, &closing[0]);
+        let is_undecided = is_contradicted || are_rivals(claims) && closing.iter().all(is_named);
         let is_weak = goes_on
             && closing
                 .iter()
@@ -366,9 +392,25 @@ fn may_count(claim: &Claim, ends: Ends) -> bool {
     !is_step && claim.firmness > Firmness::Shown && ends.may_hold(claim.sentence)
 }
 
+/// Whether claims state numbers.
+fn of_numbers(claims: &[Claim]) -> bool {
+    let is_word = |claim: &Claim| matches!(claim.stated, Stated::One(Action::Choice(_)));
+    !claims.iter().any(is_word)
+}
+
 /// Whether a claim may be one of a list: "Maybe 30. Maybe 45."
 fn is_item(claim: &Claim) -> bool {
     claim.firmness == Firmness::Bare && !claim.concludes
+}
+
+/// Whether another answer was said by itself in two sentences before one that closes.
+fn is_settled_before(claims: &[Claim], closing: &Claim) -> bool {
+    claims.iter().any(|claim| {
+        let is_again = |other: &&Claim| other.stated == claim.stated && is_item(other);
+        let mut again = claims.iter().filter(is_again);
+        let sentences: Vec<usize> = again.by_ref().map(|other| other.sentence).collect();
+        claim.stated != closing.stated && sentences.windows(2).any(|pair| pair[0] != pair[1])
+    })
 }
 
 /// Whether a claim says no more than that there is such an answer: "a bid of 40 is safe".

@@ -57,7 +57,7 @@ const WEAK_VERBS: &str = "choose chose choosing chosen pick picks picking picked
     raise raising record guess stake staking lay place placing spend spending hand handing pay \
     paying order orders ordering vote have allocate devote pitch commit committing \
     having cut cutting increase increasing lower lowering reduce reducing enjoy eat get report tender limit match \
-    risk part goin wager gamble plunk drop fork send sending prefer favor favour like spare afford \
+    risk part goin wager gamble jump jumping plunk drop fork send sending prefer favor favour like spare afford \
     chuck toss bet write type start starting begin beginning";
 
 /// What an answer of any kind is called.
@@ -180,7 +180,12 @@ impl Vocabulary {
                 .options
                 .iter()
                 .find(|option| **option == phrase.meaning)?;
-            let is_idiom = phrase.len() == 1 && is_idiom(tokens, at);
+            let end = at + phrase.len();
+            let is_matter = tokens[end - 1].is_word("no")
+                && tokens
+                    .get(end)
+                    .is_some_and(|next| next.is_word("matter|longer|more"));
+            let is_idiom = is_matter || phrase.len() == 1 && is_idiom(tokens, at);
             return (!is_idiom).then_some((option, phrase.manner, at + phrase.len()));
         }
         let said = |option: &&Name| tokens[at].text == **option && !phrases::knows(option);
@@ -203,6 +208,7 @@ impl Vocabulary {
             next.is_any(&[Class::Added, Class::Nearby, Class::Comparing])
                 || next.number().is_some()
                 || next.is_word("is|isn't|would|may|might")
+                || tokens[end - 1].text.ends_with("ing") && next.is(Class::Judging)
         });
         (!is_bound).then_some(end)
     }

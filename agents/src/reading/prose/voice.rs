@@ -199,7 +199,7 @@ fn doubts(parts: Parts<'_, '_>, place: usize) -> bool {
 fn of_name(parts: Parts<'_, '_>, name: usize, end: usize) -> Option<Firmness> {
     let verb = parts.tokens.get(end)?;
     let is_now = parts.tokens.iter().any(|token| token.is(Class::Now));
-    let is_third = verb.text.ends_with('s')
+    let is_third = verb.text.ends_with('s') && !verb.is_word("is|has|was")
         || verb.is(Class::WeakVerb) && !parts.is(end, Class::SameInPast)
         || parts.any(name, end, Class::Decided)
         || parts.any(name, end + 1, Class::Denying);
@@ -305,6 +305,7 @@ pub fn is_order(parts: Parts<'_, '_>, at: usize) -> bool {
         .rposition(|token| token.is_any_mark(",:;-"));
     let clause = &parts.tokens[clause.map_or(0, |clause| clause + 1)..at];
     let corrects = clause.iter().any(|token| token.is(Class::Correcting)) || token.is_word("make");
+    let corrects = corrects || clause.len() == 1 && clause[0].is_word("so|therefore|thus|hence");
     let begins = parts.tokens[..at].iter().all(is_lead) || clause.iter().all(is_lead) && corrects;
     is_verb && !is_form && begins
 }

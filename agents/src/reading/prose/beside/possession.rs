@@ -6,6 +6,12 @@ use super::super::naming::Naming;
 use super::super::tokens::{Kind, Token};
 use super::{Beside, Sort};
 
+/// How something stands.
+const STANDING: &str = "i'm|im|am|is|are|was|be|it's|he's|she's|we're|they're|sits|sit|sitting";
+
+/// Leaves somebody as he then stands.
+const LEFT: &str = "leave|leaves|leaving|put|puts|have|has|keep|keeps";
+
 impl Beside<'_, '_> {
     /// "A balance of 90", "I have 170", "$20 left", "my $70 salary", "the average was 40".
     pub(super) fn is_had(&self) -> bool {
@@ -65,6 +71,7 @@ impl Beside<'_, '_> {
             && self.behind_is(comma + 2, "all|everything|what")
             && (comma + 3..comma + 6).any(|by| self.behind_is(by, "i've|have|got|own"));
         owns || is_told
+            || self.is_level()
             || is_all
             || is_owned
             || self.is_explained()
@@ -72,6 +79,20 @@ impl Beside<'_, '_> {
             || is_kept
             || is_had
             || self.is_kept()
+    }
+
+    /// "I'm at 5", "which would leave me at 3": how something stands.
+    fn is_level(&self) -> bool {
+        let left = self.left();
+        if !self.before_is(left, "at") {
+            return false;
+        }
+        let adverb = |by: usize| self.has_before(by, Class::Adverb);
+        let by = (left + 1..left + 4)
+            .find(|by| !adverb(*by))
+            .unwrap_or(left + 4);
+        let is_left = self.before_is(by, "me|us|him|her|them") && self.before_is(by + 1, LEFT);
+        self.before_is(by, STANDING) || is_left
     }
 
     /// "Cindy (100)", "my health (3)": parentheses explain what stands before them.
@@ -109,7 +130,10 @@ impl Beside<'_, '_> {
                 self.has_behind(by, Class::MoneyHad) || self.has_behind(by, Class::MoneyPlace);
             is_place && !self.behind_is(by + 1, "side")
         };
-        self.has_behind(0, Class::Kept) || lies.is_some_and(|by| (by + 1..by + 4).any(is_place))
+        let comes = self.behind_is(0, "coming") && self.behind_is(1, "in|tonight|tomorrow|from");
+        comes
+            || self.has_behind(0, Class::Kept)
+            || lies.is_some_and(|by| (by + 1..by + 4).any(is_place))
     }
 
     /// Whether the name that is linked to it is no answer's: "the average share was 0.4".
