@@ -339,7 +339,11 @@ impl<'a, 'b> Beside<'a, 'b> {
         let before = usize::from(is_dash(self.before(1)) && self.before_is(2, "to"));
         let begins = joins(self.behind(0)) && is_number(self.behind(1 + 2 * behind));
         let ends = joins(self.before(1)) && is_number(self.before(2 + 2 * before));
-        (begins || ends) && !self.clause().any(|(_, token)| token.is(Class::Changing))
+        // "I drop slightly, from 20 to 18".
+        let from = if ends { 3 } else { 1 };
+        let is_change = self.before_is(from, "from")
+            && (from..from + 5).any(|by| self.has_before(by, Class::Changing));
+        (begins || ends) && !is_change && !self.clause().any(|(_, token)| token.is(Class::Changing))
     }
 
     /// In a condition, in a thought, or of another day.

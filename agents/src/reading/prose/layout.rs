@@ -236,7 +236,10 @@ impl Layout<'_, '_> {
         });
         // "Balance if I win: $85".
         let is_thing = || Naming::of(&tokens[name.clone()], self.seat) == Naming::Something;
-        let is_said = states || (supposes || speaks || !is_name) && !(is_short && is_thing());
+        // "There's no need to wait: I accept."
+        let is_sentence = name.len() > 1 && tokens[name.start].is_word("there's|there|it's|that's");
+        let is_said =
+            states || is_sentence || (supposes || speaks || !is_name) && !(is_short && is_thing());
         if is_said {
             return None;
         }

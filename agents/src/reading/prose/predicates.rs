@@ -74,6 +74,11 @@ fn said_of(parts: Parts<'_, '_>, mention: &Mention) -> Option<Firmness> {
         return (!parts.mark(end + 3, ":=") && parts.mention_at(end + 3).is_none())
             .then_some(Firmness::Committed);
     }
+    // "Which makes 11 my choice".
+    let makes = mention_start > 0 && word(mention_start - 1, "makes|making");
+    if makes && word(end, "my|our") && is_noun(end + 1) {
+        return Some(Firmness::Committed);
+    }
     // "45 it is", "14.8 is it".
     let closes = parts.tokens.len() <= at + 3;
     if word(at, "it") && word(at + 1, "is") && closes || word(at, "is") && word(at + 1, "it") {

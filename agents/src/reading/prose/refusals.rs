@@ -174,7 +174,10 @@ fn saying_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmn
         return said.then_some(Firmness::Committed);
     }
     let begins = is(sentence, at, "i'm|im|count");
-    if supposed(before) || !own(before) && !begins {
+    // "The sensible course is to sit this one out".
+    let is_wise = before.iter().any(|token| token.is(Class::Wise))
+        && before.last().is_some_and(|last| last.is_word("to|is"));
+    if supposed(before) || !own(before) && !begins && !is_wise {
         return None;
     }
     let denied = denial(before).is_some();

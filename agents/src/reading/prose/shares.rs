@@ -65,6 +65,13 @@ pub fn of_sentence(parts: Parts<'_, '_>) -> Option<Claim> {
             return Some(claim(given, voice.firmness, at));
         }
     }
+    // "My entire endowment goes into the pot".
+    let goes = (2..NEAR).find(|at| parts.word(*at, "goes|go"));
+    let is_given = |goes: usize| (goes..goes + NEAR).any(|at| parts.word(at, GIVEN));
+    if goes.is_some_and(is_given) && parts.mentions.is_empty() && parts.word(0, "my|so") {
+        let all = share(parts, 0, whole).filter(|all| *all == whole);
+        return all.map(|all| claim(all, Firmness::Committed, 0));
+    }
     let is_all = |token: &Token<'_>| {
         token.is(Class::MoneyHad)
             || token.is(Class::Unit)

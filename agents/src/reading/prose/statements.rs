@@ -194,7 +194,7 @@ fn option_at(parts: Parts<'_, '_>, at: usize, mention: &Mention) -> Option<(Firm
     let rest = &parts.tokens[at..];
     let clause = rest
         .iter()
-        .position(|token| token.is_any_mark(",;:"))
+        .position(|token| token.is_any_mark(",;:") || token.is_word("and|but|which|while"))
         .unwrap_or(rest.len());
     if is_past || parts.any(parts.clause_start(at), at + clause, Class::ToCome) || voice.is_supposed
     {
@@ -305,7 +305,7 @@ fn changed_to(parts: Parts<'_, '_>, at: usize) -> Option<(Stated, usize)> {
             Class::Others,
             Class::Supposing,
         ];
-        parts.tokens[at].is_any(&joins)
+        parts.tokens[at].is_any(&joins) && !parts.word(at, "another")
             || parts.mark(at, ";:(")
             || parts.word(at, "which|who|that|while|than|and")
     };
