@@ -286,6 +286,7 @@ fn replies_that_were_kept_back_are_read_no_worse_than_they_were() {
         ("first.tsv", 672, 636, 4),
         ("second.tsv", 672, 625, 6),
         ("third.tsv", 500, 455, 6),
+        ("fourth.tsv", 400, 362, 4),
     ];
     let read = counted.map(|(name, ..)| figures(&file("held_back", name), Shown::Figures));
     for ((name, all, right, wrong), figures) in counted.into_iter().zip(read) {
