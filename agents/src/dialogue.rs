@@ -129,10 +129,10 @@ impl Dialogue {
             }
             self.memory.enter_round(event.round);
             match self.narrator.tell(event)? {
-                Telling::Rules(text) => {
-                    let rules = format!("{}{text}", self.preface);
-                    self.memory.set_rules(self.narrator.shared(rules));
-                }
+                Telling::Rules(text) => self.memory.set_rules(match &*self.preface {
+                    "" => text,
+                    preface => format!("{preface}{text}").into(),
+                }),
                 Telling::News(text) => self.memory.add_news(text),
                 Telling::Result(text) => {
                     self.past.has_result(event);

@@ -52,7 +52,7 @@ pub struct Summing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Telling {
     /// The rules: the system message.
-    Rules(String),
+    Rules(Arc<str>),
     /// Something that happened.
     News(String),
     /// How something ended that the seat was asked about.
@@ -121,11 +121,6 @@ impl Narrator {
         } else {
             telling(text)
         })
-    }
-
-    /// A text that other seats may have as well, kept once for all of them.
-    pub fn shared(&self, text: String) -> Arc<str> {
-        self.templates.shared(text)
     }
 
     /// Who else is in play, as far as the seat was told.

@@ -76,25 +76,18 @@ impl Templates {
         self.library.render(&format!("shared/{name}.j2"), values)
     }
 
-    /// The system message: `system.j2`, with what the player is told about all the others.
+    /// The system message: `system.j2`, with what the player is told about all the others. Other
+    /// sessions have the same, so it is kept once for all of them.
     ///
     /// # Errors
     /// As [`Self::render`].
-    pub fn rules(&self, values: Value) -> Result<String, AgentError> {
-        let rules = self.render("system", values.clone())?;
-        let Some(others) = self.others else {
-            return Ok(rules);
-        };
-        let others = context! { others => Serde(others), ..values };
-        Ok(format!(
-            "{rules}\n{}",
-            self.render_shared("others", others)?
-        ))
-    }
-
-    /// A text that other seats may have as well, kept once for all of them.
-    pub fn shared(&self, text: String) -> Arc<str> {
-        self.library.shared(text)
+    pub fn rules(&self, values: Value) -> Result<Arc<str>, AgentError> {
+        let mut rules = self.render("system", values.clone())?;
+        if let Some(others) = self.others {
+            let others = context! { others => Serde(others), ..values };
+            rules = format!("{rules}\n{}", self.render_shared("others", others)?);
+        }
+        Ok(self.library.shared(rules))
     }
 
     /// The conversation of one call: the system message, then `NAME.j2`.

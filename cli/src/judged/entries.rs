@@ -159,7 +159,7 @@ fn in_words(record: &StoredRecord, seat: Seat) -> Option<(String, Vec<String>)> 
         Some(told.join("\n"))
     });
     let told = events.collect::<Option<Vec<String>>>()?;
-    Some((rules?, told))
+    Some((rules?.to_string(), told))
 }
 
 /// A name in the letters that labels may have.

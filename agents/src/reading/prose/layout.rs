@@ -54,7 +54,8 @@ pub fn sentences(tokens: &[Token<'_>], seat: usize) -> Vec<Sentence> {
     layout.all
 }
 
-/// Whether a text breaks off: its last line has sentences that end, and one that does not.
+/// Whether a text breaks off: its last line has sentences that end, and one that does not; or
+/// a blank in it was left.
 pub fn is_cut(tokens: &[Token<'_>]) -> bool {
     let Some(line) = lines(tokens).last() else {
         return false;

@@ -29,9 +29,9 @@ impl Beside<'_, '_> {
         if is_act && self.before(2).is_some_and(counts) && is_people(self.before(3)) {
             return true;
         }
-        let own = |token: &Token<'_>| token.is(Class::Speaker) || token.is(Class::My);
-        let clause = self.clause().take_while(|(_, token)| !own(token));
-        let mut others = clause.filter(|(at, _)| naming::is_another(self.tokens, *at, self.seat));
+        let mut others = self
+            .unowned()
+            .filter(|(at, _)| naming::is_another(self.tokens, *at, self.seat));
         // "Bob's 430 with 450": only the first is Bob's.
         let owns_another = |at: usize| {
             let owner =
@@ -45,15 +45,19 @@ impl Beside<'_, '_> {
         others.any(|(at, _)| self.acts(at) && !owns_another(at)) || self.is_of_many()
     }
 
+    /// The clause back to where the speaker is named.
+    fn unowned(&self) -> impl Iterator<Item = (usize, &Token<'_>)> {
+        let own = |token: &Token<'_>| token.is(Class::Speaker) || token.is(Class::My);
+        self.clause().take_while(move |(_, token)| !own(token))
+    }
+
     /// "The real thinkers will go to 0": of people, or things, of whom nothing else is known.
     fn is_of_many(&self) -> bool {
-        let own = |token: &Token<'_>| token.is(Class::Speaker) || token.is(Class::My);
         let is_plural = |token: &Token<'_>| {
             let ends = token.text.ends_with('s') && !token.text.ends_with("ss");
             ends && token.kind == Kind::Word && token.classes.is_unknown()
         };
-        let mut clause = self.clause().take_while(|(_, token)| !own(token));
-        clause.any(|(at, token)| {
+        self.unowned().any(|(at, token)| {
             is_plural(token) && at + 1 < self.start && self.tokens[at + 1].is_word("will|would|go")
         })
     }
