@@ -16,18 +16,21 @@ use crate::store_error::StoreError;
 pub use embedded::EmbeddedDoors;
 pub use redis::RedisDoors;
 
-/// Keeps the asks that wait at doors. The order is always: `ask`, record what
-/// it answers in the ledger, `leave`.
+/// Keeps the asks that wait at doors. The order is always: `ask`, which a `leave` may follow
+/// instead of an answer; record the answer in the ledger; `done`.
 #[async_trait]
 pub trait DoorStore: Send + Sync {
     /// Publishes an ask and waits for its answer, however long that takes. The
-    /// ask is open while this is awaited; whoever stops says so with `leave`. An
+    /// ask is open while this is awaited; whoever gives up says so with `leave`. An
     /// answer that was given while nobody waited for a moment is taken.
     async fn ask(&self, ask: &OpenAsk) -> Result<DoorAnswer, StoreError>;
 
-    /// The asker waits no more. With `recorded` everything about the ask goes;
-    /// without, an answer that came at the last moment stays for who asks again.
-    async fn leave(&self, ask: &OpenAsk, recorded: bool) -> Result<(), StoreError>;
+    /// The asker gives up, and nobody can answer any more. An answer that came at the last moment
+    /// is returned instead: whoever gave it was told that it stands. It stays until it is done.
+    async fn leave(&self, ask: &OpenAsk) -> Result<Option<DoorAnswer>, StoreError>;
+
+    /// The answer is recorded: everything about the ask goes.
+    async fn done(&self, ask: &OpenAsk) -> Result<(), StoreError>;
 
     /// What waits at a door now, oldest first.
     async fn list(&self, door: &str) -> Result<Listing, StoreError>;

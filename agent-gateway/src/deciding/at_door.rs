@@ -49,14 +49,20 @@ impl Decider {
             seen: caller.seen.as_deref().map(str::to_owned),
         };
         let answered = self.unpaid(question, self.wait_at_door(&ask)).await;
-        let filled = match answered {
-            Ok(Ok(answer)) => self.record_answer(question, model, answer).await,
-            Ok(Err(error)) => Err(error.into()),
-            Err(error) => Err(error),
+        let answer = match answered.and_then(|waited| Ok(waited?)) {
+            Ok(answer) => answer,
+            // Who answered just then was told that the answer stands.
+            Err(error) => match self.doors.leave(&ask).await {
+                Ok(Some(answer)) => answer,
+                left => {
+                    tell(&ask, left);
+                    return Err(error);
+                }
+            },
         };
-        if let Err(error) = self.doors.leave(&ask, filled.is_ok()).await {
-            let address = &ask.address;
-            tracing::warn!(%address, error = %with_causes(&error), "ask not taken from its door");
+        let filled = self.record_answer(question, model, answer).await;
+        if filled.is_ok() {
+            tell(&ask, self.doors.done(&ask).await);
         }
         filled
     }
@@ -143,6 +149,13 @@ fn late(ask: &OpenAsk, stand_in: &StandIn) -> SubmittedAnswer {
             answered_by: format!("{} for {}", stand_in.name, ask.door),
             in_time: false,
         },
+    }
+}
+
+fn tell<T>(ask: &OpenAsk, left: Result<T, StoreError>) {
+    if let Err(error) = left {
+        let address = &ask.address;
+        tracing::warn!(%address, error = %with_causes(&error), "ask not taken from its door");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Open asks in the memory of one process. An ask is open exactly while its
 //! asker waits, so nothing needs to expire. What was answered but not recorded
-//! when the process ends is lost and asked again. Called through `DoorStore`.
+//! when the process is killed is lost and asked again. Called through `DoorStore`.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime};
@@ -57,22 +57,15 @@ impl DoorStore for EmbeddedDoors {
         }
     }
 
-    async fn leave(&self, ask: &OpenAsk, recorded: bool) -> Result<(), StoreError> {
-        let mut by_door = self.by_door.lock();
-        if let Some(asks) = by_door.get_mut(&ask.door)
-            && let Some(entry) = asks.get(&ask.address)
-        {
-            let ours = entry.ask.digest == ask.digest;
-            let unused = entry.answer.receiver_count() == 0 && entry.answer.borrow().is_none();
-            if ours && (recorded || unused) {
-                asks.remove(&ask.address);
-            }
-            if asks.is_empty() {
-                by_door.remove(&ask.door);
-            }
-        }
-        drop(by_door);
-        self.change();
+    async fn leave(&self, ask: &OpenAsk) -> Result<Option<DoorAnswer>, StoreError> {
+        let answer = self.remove_if(ask, |entry| {
+            entry.answer.receiver_count() == 0 && entry.answer.borrow().is_none()
+        });
+        Ok(answer)
+    }
+
+    async fn done(&self, ask: &OpenAsk) -> Result<(), StoreError> {
+        self.remove_if(ask, |_| true);
         Ok(())
     }
 
@@ -156,6 +149,26 @@ impl EmbeddedDoors {
         drop(by_door);
         self.change();
         answered
+    }
+
+    /// Returns the answer to an ask that is there, and takes the ask away if that holds.
+    fn remove_if(&self, ask: &OpenAsk, go: impl Fn(&DoorEntry) -> bool) -> Option<DoorAnswer> {
+        let mut by_door = self.by_door.lock();
+        let asks = by_door.get_mut(&ask.door)?;
+        let entry = asks.get(&ask.address)?;
+        if entry.ask.digest != ask.digest {
+            return None;
+        }
+        let answer = entry.answer.borrow().clone();
+        if go(entry) {
+            asks.remove(&ask.address);
+        }
+        if asks.is_empty() {
+            by_door.remove(&ask.door);
+        }
+        drop(by_door);
+        self.change();
+        answer
     }
 
     fn change(&self) {

@@ -60,7 +60,7 @@ impl RedisDoors {
             away: Complaint::default(),
             publish: redis_script!("publish an ask", "door_publish_v1"),
             tend: redis_script!("tend an ask", "door_tend_v1"),
-            leave: redis_script!("leave a door", "door_leave_v1"),
+            leave: redis_script!("leave a door", "door_leave_v2"),
             list: redis_script!("list asks", "door_list_v1"),
             answer: redis_script!("answer at a door", "door_answer_v1"),
         }
@@ -103,6 +103,22 @@ impl RedisDoors {
             (Some("answered"), Some(text)) => Ok(AskState::Answered(read_answer(door, text)?)),
             _ => Ok(AskState::Missing),
         }
+    }
+
+    /// Returns the answer instead, if there is one and it is not recorded.
+    async fn take_away(
+        &self,
+        ask: &OpenAsk,
+        recorded: bool,
+    ) -> Result<Option<DoorAnswer>, StoreError> {
+        let fill = |call: &mut ScriptInvocation<'_>| {
+            keys(call, &ask.door)
+                .arg(ask.address.to_string())
+                .arg(ask.digest.as_str())
+                .arg(if recorded { "1" } else { "0" });
+        };
+        let answer: Option<String> = self.leave.run(&self.connection, fill).await?;
+        answer.map(|text| read_answer(&ask.door, &text)).transpose()
     }
 
     async fn look(&self, door: &str, known: Option<u64>) -> Result<Vec<String>, StoreError> {
@@ -149,15 +165,12 @@ impl DoorStore for RedisDoors {
         }
     }
 
-    async fn leave(&self, ask: &OpenAsk, recorded: bool) -> Result<(), StoreError> {
-        let fill = |call: &mut ScriptInvocation<'_>| {
-            keys(call, &ask.door)
-                .arg(ask.address.to_string())
-                .arg(ask.digest.as_str())
-                .arg(if recorded { "1" } else { "0" });
-        };
-        let _gone: i64 = self.leave.run(&self.connection, fill).await?;
-        Ok(())
+    async fn leave(&self, ask: &OpenAsk) -> Result<Option<DoorAnswer>, StoreError> {
+        self.take_away(ask, false).await
+    }
+
+    async fn done(&self, ask: &OpenAsk) -> Result<(), StoreError> {
+        self.take_away(ask, true).await.map(drop)
     }
 
     async fn list(&self, door: &str) -> Result<Listing, StoreError> {

@@ -126,7 +126,7 @@ async fn answer_reaches_who_waits_and_the_first_stands(doors: Doors) {
     let answer = waiting.await.unwrap();
     assert_eq!((&*answer.reply, &*answer.answered_by), ("9", "Alice"));
 
-    doors.leave(&asked, true).await.unwrap();
+    doors.done(&asked).await.unwrap();
     assert_eq!(
         doors.answer(&ours).await.unwrap(),
         SubmitOutcome::NobodyAsks
@@ -139,23 +139,24 @@ async fn ask_for_which_nobody_waits_disappears(doors: Doors) {
     until_open(&doors, std::slice::from_ref(&asked)).await;
     waiting.abort();
     let _ = waiting.await;
-    doors.leave(&asked, false).await.unwrap();
+    assert_eq!(doors.leave(&asked).await.unwrap(), None);
     assert!(open(&doors).await.is_empty());
     let handed = doors.answer(&answer(&asked, "9")).await.unwrap();
     assert_eq!(handed, SubmitOutcome::NobodyAsks);
 }
 
-async fn answer_at_the_last_moment_is_there_for_who_asks_again(doors: Doors) {
+async fn answer_at_the_last_moment_is_there_for_who_leaves_and_who_asks_again(doors: Doors) {
     let asked = ask(0, "d");
     let waiting = begin(&doors, &asked);
     until_open(&doors, std::slice::from_ref(&asked)).await;
     doors.answer(&answer(&asked, "9")).await.unwrap();
     waiting.abort();
     let _ = waiting.await;
-    doors.leave(&asked, false).await.unwrap();
+    let handed = Some(answer(&asked, "9").answer);
+    assert_eq!(doors.leave(&asked).await.unwrap(), handed);
     assert_eq!(doors.ask(&asked).await.unwrap().reply, "9");
     // Not for another question, though.
-    doors.leave(&asked, false).await.unwrap();
+    assert_eq!(doors.leave(&ask(0, "e")).await.unwrap(), None);
     let other = ask(0, "e");
     let waiting = begin(&doors, &other);
     until_open(&doors, std::slice::from_ref(&other)).await;
@@ -216,7 +217,7 @@ contract! {
     ask_is_listed_whole_and_oldest_first
     answer_reaches_who_waits_and_the_first_stands
     ask_for_which_nobody_waits_disappears
-    answer_at_the_last_moment_is_there_for_who_asks_again
+    answer_at_the_last_moment_is_there_for_who_leaves_and_who_asks_again
     watcher_is_told_of_every_change
     thousand_asks_are_each_answered_with_their_own
 }

@@ -1,14 +1,15 @@
 //! Decisions that people and other programs make behind doors: over gRPC, over
 //! HTTP, and with several replicas over one Redis.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agon_agent_gateway::Store;
 use agon_agent_gateway::providers::{Refusal, Remedy, Scripted};
 use agon_proto::v1::{
-    AnswerAtDoorRequest, DecideRequest, DecideResponse, DoorAsk, ReplyFormat, StandIn,
-    WatchDoorRequest, WatchDoorResponse,
+    AnswerAtDoorRequest, DecideRequest, DecideResponse, DoorAsk, ListDecisionsRequest, ReplyFormat,
+    StandIn, WatchDoorRequest, WatchDoorResponse,
 };
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -286,6 +287,59 @@ async fn drained_gateway_sends_the_askers_and_watchers_of_doors_away() {
         // What was on its way comes first; the end says why.
         assert!(message.is_some());
     }
+}
+
+#[tokio::test]
+async fn what_somebody_was_told_stands_is_recorded_though_the_gateway_stops() {
+    const ASKED: u32 = 300;
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = || Some(Store::Embedded(folder.path().join("ledger.sqlite")));
+    let house = &House::open(ledger(), "", Arc::new(Scripted::echo())).await;
+    let mut door = client(&house.gateway);
+    let mut stream = watch(&mut door, "").await;
+    let waiting: Vec<_> = (0..ASKED)
+        .map(|index| decide(house, at_door("s", index)))
+        .collect();
+    let mut shown = Vec::new();
+    while shown.len() < ASKED as usize {
+        shown = next(&mut stream).await;
+    }
+    let answering: Vec<_> = shown
+        .into_iter()
+        .map(|ask| {
+            let mut door = door.clone();
+            tokio::spawn(async move {
+                let stands = door.answer_at_door(answer(&ask, "12")).await;
+                stands.is_ok().then(|| ask.address.unwrap().index)
+            })
+        })
+        .collect();
+    until("some are answered", async || {
+        answering
+            .iter()
+            .filter(|answer| answer.is_finished())
+            .count()
+            > 20
+    })
+    .await;
+    house.gateway.drain(Duration::from_secs(10)).await;
+    let mut standing = HashSet::new();
+    for answer in answering {
+        standing.extend(answer.await.unwrap());
+    }
+    for waiting in waiting {
+        let _ = waiting.await.unwrap();
+    }
+
+    let house = &House::open(ledger(), "", Arc::new(Scripted::echo())).await;
+    let list = ListDecisionsRequest {
+        session_id: "s".to_owned(),
+    };
+    let listed = client(&house.gateway).list_decisions(list).await.unwrap();
+    let recorded = listed.into_inner().decisions.into_iter();
+    let recorded: HashSet<u32> = recorded.map(|one| one.address.unwrap().index).collect();
+    assert!(!standing.is_empty());
+    assert_eq!(standing.difference(&recorded).count(), 0);
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
 -- Takes an ask away for which nobody waits any more. An answer that has come
--- but was not recorded stays until its time is over, for who asks again.
+-- but was not recorded is returned, and stays until its time is over.
 --
 -- KEYS[1]  hash    agon:door:{door}:asks     field address -> "asked_ms digest ask-as-json"
 -- KEYS[2]  hash    agon:door:{door}:answers  field address -> answer as JSON
@@ -9,17 +9,18 @@
 -- ARGV[2]  digest of the request
 -- ARGV[3]  "1" when the answer is recorded
 --
--- Result   1 taken away, 0 it stays or was not there
+-- Result   the answer that is not recorded, as JSON; nil without one
 local function change(now_us)
   local version = math.max(now_us, (tonumber(redis.call('GET', KEYS[4])) or 0) + 1)
   redis.call('SET', KEYS[4], string.format('%.0f', version))
 end
 local known = redis.call('HGET', KEYS[1], ARGV[1])
 if not known or string.match(known, '^%d+ (%S+) ') ~= ARGV[2] then
-  return 0
+  return false
 end
-if ARGV[3] ~= '1' and redis.call('HEXISTS', KEYS[2], ARGV[1]) == 1 then
-  return 0
+local answer = redis.call('HGET', KEYS[2], ARGV[1])
+if ARGV[3] ~= '1' and answer then
+  return answer
 end
 redis.call('HDEL', KEYS[1], ARGV[1])
 redis.call('HDEL', KEYS[2], ARGV[1])
@@ -30,4 +31,4 @@ change(time[1] * 1000000 + time[2])
 if left > 0 then
   redis.call('PEXPIRE', KEYS[4], left)
 end
-return 1
+return false
