@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::lines::{self, Line, LineError, MOST_UNREADABLE};
 use crate::output::{self, counted};
 use crate::role::DataArguments;
-use crate::run_folder::{Account, DOCUMENT, MOST_BESIDE_BYTES, history, records};
+use crate::run_folder::{Account, DOCUMENT, MOST_BESIDE_BYTES, Outcome, history, records};
 use crate::storage;
 
 /// What `--where` calls somebody who sits in a session.
@@ -73,6 +73,28 @@ pub struct Gathered {
     pub unreadable: u64,
     /// Sessions by id, with a hash of the record.
     taken: HashMap<String, u64>,
+}
+
+impl GatheredRun {
+    /// How much is missing of a run that sessions were taken from; `None` of a whole one, and where
+    /// nothing is known of it.
+    fn partial(&self) -> Option<String> {
+        let account = self.account.as_ref().filter(|_| self.sessions > 0)?;
+        let name = account.experiment.in_line();
+        let Some(counts) = &account.sessions else {
+            let is_under_way = account.outcome == Outcome::Unfinished;
+            return is_under_way.then(|| format!("{name} is not whole: it runs, or was killed"));
+        };
+        let (done, all) = (grouped(counts.done), counted(counts.all, "session"));
+        let set_aside = match counts.set_aside.len() as u64 {
+            0 => String::new(),
+            some => format!(", {} set aside", grouped(some)),
+        };
+        (counts.done < counts.all).then(|| {
+            let outcome = account.outcome.in_words();
+            format!("{name} is not whole: {done} of {all} are done{set_aside} ({outcome})")
+        })
+    }
 }
 
 impl RunArguments {
@@ -201,7 +223,7 @@ pub fn gather(
 
 impl Gathered {
     /// What must be said of the way in which sessions came together; nothing where each lay in
-    /// one place.
+    /// one place and every run is whole.
     pub fn notes(&self) -> Vec<String> {
         let again = (self.again > 0).then(|| {
             format!(
@@ -226,10 +248,9 @@ impl Gathered {
                 grouped(more)
             )),
         };
-        [again, differing, unfitting, unreadable]
-            .into_iter()
-            .flatten()
-            .collect()
+        let notes = [again, differing, unfitting, unreadable];
+        let partial = self.runs.iter().filter_map(GatheredRun::partial);
+        notes.into_iter().flatten().chain(partial).collect()
     }
 
     fn read(
@@ -342,4 +363,43 @@ pub fn named_by(records: &Path) -> Option<String> {
     let document: serde_json::Value = serde_json::from_slice(&document).ok()?;
     let named = document.pointer("/report/compare")?.as_str()?;
     Some(named.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run_folder::account::Counts;
+
+    #[test]
+    fn runs_that_are_not_whole_are_said() {
+        let partial = |outcome, counts: Option<(u64, u64)>, sessions| {
+            let account = Account {
+                experiment: "e".to_owned(),
+                outcome,
+                sessions: counts.map(|(done, all)| Counts {
+                    done,
+                    all,
+                    set_aside: [("one".to_owned(), "why".to_owned())].into(),
+                    ..Counts::default()
+                }),
+                ..Account::default()
+            };
+            let run = GatheredRun {
+                file: PathBuf::new(),
+                account: Some(account),
+                sessions,
+            };
+            run.partial().unwrap_or_default()
+        };
+        assert_eq!(partial(Outcome::Complete, Some((5, 5)), 5), "");
+        assert_eq!(partial(Outcome::Interrupted, Some((3, 5)), 0), "");
+        assert_eq!(
+            partial(Outcome::Interrupted, Some((3, 5)), 3),
+            "e is not whole: 3 of 5 sessions are done, 1 set aside (interrupted)"
+        );
+        assert_eq!(
+            partial(Outcome::Unfinished, None, 3),
+            "e is not whole: it runs, or was killed"
+        );
+    }
 }

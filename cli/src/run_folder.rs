@@ -23,7 +23,7 @@ mod older;
 pub mod records;
 mod refusals;
 
-pub use account::Account;
+pub use account::{Account, Outcome};
 pub use entry::{Entry, NewFile};
 pub use mark::{digest, digest_of};
 

@@ -157,7 +157,9 @@ impl Kept {
             *most = own.max(*most);
             let answers = session.answers.of_player(seats, &player.name);
             let basis = self.answers.entry((player.name.clone(), place));
-            basis.or_default().add(&session.answers, &answers);
+            basis
+                .or_default()
+                .add(&session.record.spec, &session.answers, &answers);
         }
         let measured = (0..seats.len()).filter(|seat| session.is_measured(*seat));
         let paid = measured.map(|seat| Some((&*seats[seat].name, session.number("profit", seat)?)));

@@ -1,16 +1,22 @@
 //! What a number rests on: how many of the answers behind it the players gave themselves, how
-//! their models were really called, and in how many sessions so little was answered that
-//! nothing was measured. Carried to every table, export and leaderboard as notes in words.
-//! Knows no measure.
+//! their models were really called, in how many sessions so little was answered that nothing
+//! was measured, and whether all were played under the same terms. Carried to every table,
+//! export and leaderboard as notes in words. Knows no measure.
 
 mod answers;
 mod notes;
+mod terms;
 
+use std::collections::BTreeSet;
+
+use agon_engine::SessionSpec;
 use serde::{Serialize, Serializer};
 
 pub use answers::{Answers, SessionAnswers};
-pub(crate) use answers::{STAND_IN, Sources};
+pub(crate) use answers::{Made, STAND_IN, Sources};
 pub(crate) use notes::{Note, explained};
+
+use terms::Terms;
 
 /// What a row of a table rests on, session by session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,11 +30,17 @@ pub struct Basis {
     answers: Answers,
     /// Answers of those that do not.
     others: Answers,
+    terms: Terms,
 }
 
 impl Basis {
     /// Takes in the answers of a session, or of one player in it.
-    pub(crate) fn add(&mut self, session: &SessionAnswers, answers: &Answers) {
+    pub(crate) fn add(&mut self, spec: &SessionSpec, session: &SessionAnswers, answers: &Answers) {
+        self.terms.add(spec);
+        self.add_answers(session, answers);
+    }
+
+    fn add_answers(&mut self, session: &SessionAnswers, answers: &Answers) {
         self.sessions += 1;
         self.simulated += u64::from(session.is_simulated());
         if answers.suffice() {
@@ -46,6 +58,12 @@ impl Basis {
         self.simulated += other.simulated;
         self.answers.add(&other.answers);
         self.others.add(&other.others);
+        self.terms.merge(&other.terms);
+    }
+
+    /// The names of parameters of games that are not those which they have by default.
+    pub(crate) fn unusual(&self) -> BTreeSet<String> {
+        self.terms.unusual()
     }
 
     /// Whether no session counts, because too little was answered in all of them.
@@ -66,9 +84,12 @@ impl Basis {
     /// player's own.
     pub(crate) fn notes(&self) -> Vec<Note> {
         let shown = self.shown();
-        let (asks, forfeited, by_stand_in) = (shown.asks, shown.forfeited, shown.by_stand_in);
+        let asked = shown.asks();
+        let (asks, forfeited, by_stand_in) = (asked.asks, asked.forfeited, asked.by_stand_in);
         let (left_out, simulated, sessions) = (self.left_out, self.simulated, self.sessions);
-        let (settings, places) = (&shown.not_sent, shown.places());
+        let (settings, places, names) = (&shown.not_sent, shown.places(), shown.names());
+        let (fallbacks, decisions) = shown.by_fallback();
+        let differing = self.terms.differing();
         let notes = [
             (simulated > 0).then_some(Note::Simulated {
                 simulated,
@@ -78,9 +99,23 @@ impl Basis {
             (by_stand_in > 0).then_some(Note::ByStandIn { by_stand_in, asks }),
             (left_out > 0).then_some(Note::LeftOut { left_out, sessions }),
             (!settings.is_empty()).then(|| Note::NotSent(settings.iter().cloned().collect())),
+            (!fallbacks.is_empty()).then(|| Note::ByFallback {
+                models: fallbacks.keys().cloned().collect(),
+                answered: fallbacks.values().sum(),
+                decisions,
+            }),
             (places > 1).then_some(Note::Places(places)),
+            (names > 1).then_some(Note::Names(names)),
+            (!differing.is_empty()).then(|| Note::Differing(differing.into_iter().collect())),
         ];
         notes.into_iter().flatten().collect()
+    }
+
+    /// The same without that sessions are simulated, where a title says so.
+    pub(crate) fn notes_below_title(&self) -> Vec<Note> {
+        let mut notes = self.notes();
+        notes.retain(|note| !matches!(note, Note::Simulated { .. }));
+        notes
     }
 
     /// The notes as a cell shows them.

@@ -47,7 +47,7 @@ pub fn observe(record: &StoredRecord) -> SessionObservations<'_> {
     for (seat, payoff) in outcome.payoffs.iter().enumerate() {
         let at = At::seat(seat);
         session.push(at, PAID, *payoff);
-        session.push(at, "asks", answers.of_seat(seat).asks as f64);
+        session.push(at, "asks", answers.of_seat(seat).asks().asks as f64);
         session.push(at, "fouls", f64::from(outcome.fouls_of(seat)));
         let forfeits = outcome.forfeits.get(seat).copied().unwrap_or(0);
         session.push(at, "forfeits", f64::from(forfeits));

@@ -12,7 +12,7 @@ use agon_outlets::line;
 use crate::accumulator::Accumulator;
 use crate::axes::{Axes, AxisNames, axes_of, axes_without_models};
 use crate::layout::Layout;
-use crate::leaderboard::players_of;
+use crate::players::players_of;
 use crate::session::Session;
 use crate::standings::from_to;
 use crate::statistics::mean_interval::{CAVEAT, METHOD};

@@ -12,13 +12,14 @@ use crate::accumulator::Accumulator;
 use crate::axes::{Axes, AxisNames, LABEL, axes};
 use crate::basis::{Basis, explained};
 use crate::layout::Layout;
+use crate::players::{player_of, players_of};
 use crate::published::titled;
 use crate::ranking;
 use crate::selection::{Selection, models_in};
-use crate::session::{Session, players_in};
+use crate::session::{Session, cluster_number, players_in};
 use crate::statistics::aggregate::{FEWEST, interquartile_mean, interquartile_mean_interval};
 use crate::statistics::mean_interval::{CAVEAT, METHOD};
-use crate::statistics::{Interval, mean_interval};
+use crate::statistics::{Interval, as_numbers, mean_interval};
 use crate::table::{Beside, Column, NONE, TextTable, count, number, paragraphs, part_of};
 
 /// The games, in the order of the published table.
@@ -66,9 +67,44 @@ struct Game {
     sessions: u64,
     scores: Accumulator,
     each: Vec<f64>,
+    /// What is independent: sessions, or series of them, with the sum of their scores and how many
+    /// there are.
+    clusters: BTreeMap<u64, (f64, f64)>,
 }
 
 impl Game {
+    /// Takes in a session.
+    fn add(&mut self, session: &Session) {
+        let score = session.scores().get(SCHEME).copied();
+        self.sessions += 1;
+        self.scores.add_known(score);
+        self.each.extend(score);
+        let cluster = self.clusters.entry(cluster_number(session)).or_default();
+        if let Some(score) = score {
+            cluster.0 += score;
+            cluster.1 += 1.0;
+        }
+    }
+
+    /// Whether sessions of it depend on each other.
+    fn is_in_series(&self) -> bool {
+        (self.clusters.len() as u64) < self.sessions
+    }
+
+    /// Sessions or series with a score.
+    fn scored(&self) -> Vec<(f64, f64)> {
+        let clusters = self.clusters.values().copied();
+        clusters.filter(|(_, scores)| *scores > 0.0).collect()
+    }
+
+    /// The scores, those of a series taken together as one.
+    fn independent(&self) -> Accumulator {
+        match self.is_in_series() {
+            true => as_numbers(&self.scored()).unwrap_or_default(),
+            false => self.scores,
+        }
+    }
+
     /// The mean score, summed in order as the published table was.
     fn mean(&self) -> Option<f64> {
         (!self.each.is_empty()).then(|| self.each.iter().sum::<f64>() / self.each.len() as f64)
@@ -102,12 +138,9 @@ impl Leaderboard {
             simulated,
             ..Own::default()
         });
-        row.basis.add(session.answers(), session.answers().all());
-        let game = row.games.entry(game.clone()).or_default();
-        game.sessions += 1;
-        let score = session.scores().get(SCHEME).copied();
-        game.scores.add_known(score);
-        game.each.extend(score);
+        let answers = session.answers();
+        row.basis.add(&session.spec, answers, answers.all());
+        row.games.entry(game.clone()).or_default().add(session);
     }
 
     /// Whether nothing was taken in.
@@ -160,11 +193,12 @@ impl Leaderboard {
         }
         let title = format!(
             "Leaderboard of gamma-Bench, score {SCHEME}: your rows, mean and standard deviation \
-             over n sessions, among the published ones (arXiv 2403.11807, mean of five runs); low and \
-             high, ends of the 95 % interval of the mean ({METHOD}, Welch over games; {CAVEAT}; - for \
+             over sessions, among the published ones (arXiv 2403.11807, mean of five runs); n, sessions, \
+             or series of them; low and high, ends of the 95 % interval of the mean over these \
+             ({METHOD}, Welch over games; {CAVEAT}; - for \
              n = 1 and where all sessions have the same score); ranks, from the best to the worst that \
              these intervals leave open, published rows taken as exact; IQM, interquartile mean over \
-             all games (arXiv 2108.13264), its interval of sessions drawn again where each game has {FEWEST}"
+             all games (arXiv 2108.13264), its interval of sessions drawn again where each game has {FEWEST}, none of series"
         );
         let notes = self.rows.values().flat_map(|own| own.basis.notes());
         paragraphs([
@@ -253,19 +287,23 @@ impl Own {
                 return NONE.to_owned();
             };
             let scores = &game.scores;
-            let ends = ends_of(mean_interval(&[*scores]));
+            let ends = ends_of(mean_interval(&[game.independent()]));
             let mean = as_published(game.mean());
             let spread = number(scores.standard_deviation(), 1);
-            let n = part_of(scores.count(), game.sessions);
+            let n = part_of(game.scored().len() as u64, game.clusters.len() as u64);
             format!("{mean}\n{spread}\n{ends}\n{n}")
         }));
         cells.push(self.notes());
         cells
     }
 
-    /// How many sessions with a score each game has, in the order of the table.
+    /// How many sessions or series with a score each game has, in the order of the table.
     fn scored(&self) -> [u64; GAMES_IN_ALL] {
-        GAMES.map(|(game, _)| self.games.get(game).map_or(0, |game| game.scores.count()))
+        GAMES.map(|(game, _)| {
+            self.games
+                .get(game)
+                .map_or(0, |game| game.scored().len() as u64)
+        })
     }
 
     /// Mean over the eight games; `None` while one has no score.
@@ -280,24 +318,26 @@ impl Own {
     fn interval(&self) -> Option<Interval> {
         self.overall()?;
         let games = GAMES.iter();
-        let scores = games.map(|(game, _)| self.games.get(*game).map(|game| game.scores));
+        let scores = games.map(|(game, _)| self.games.get(*game).map(Game::independent));
         mean_interval(&scores.collect::<Option<Vec<_>>>()?)
     }
 
-    /// The interquartile mean over all games, with its interval; a dash while one has no score.
+    /// The interquartile mean over all games, with its interval, of which there is none for series; a
+    /// dash while one has no score.
     fn middle(&self) -> String {
         let games = GAMES.iter();
         let games = games.map(|(game, _)| self.games.get(*game).map(|game| game.each.clone()));
         let Some(games) = games.collect::<Option<Vec<Vec<f64>>>>() else {
             return NONE.to_owned();
         };
-        let with_interval = interquartile_mean_interval(&games);
+        let in_series = self.games.values().any(Game::is_in_series);
+        let with_interval = interquartile_mean_interval(&games).filter(|_| !in_series);
         let mean = number(interquartile_mean(&games), 1);
         let ends = ends_of(with_interval.map(|(_, interval)| interval));
         format!("{mean}\n\n{ends}\n")
     }
 
-    /// Of how many sessions a game the overall score is; empty without one.
+    /// Of how many sessions or series a game the overall score is; empty without one.
     fn counts(&self) -> String {
         let scored = self.scored();
         let (least, most) = (scored.iter().min(), scored.iter().max());
@@ -321,9 +361,17 @@ impl Own {
             games => Some(format!("no overall: {games} games have no score")),
         };
         let basis = Some(self.basis.in_words()).filter(|words| !words.is_empty());
-        let notes: Vec<String> = [basis, overall].into_iter().flatten().collect();
+        let notes = [basis, unlike_published(&self.basis), overall];
+        let notes: Vec<String> = notes.into_iter().flatten().collect();
         notes.join(", ")
     }
+}
+
+/// Which parameters are not those of the published rows, which are the games' own; `None` where all
+/// are.
+pub(crate) fn unlike_published(basis: &Basis) -> Option<String> {
+    let unusual: Vec<String> = basis.unusual().into_iter().collect();
+    (!unusual.is_empty()).then(|| format!("not as published: {}", unusual.join(" and ")))
 }
 
 /// A mean as the published table rounds it (pandas: the even one of two that are as near), so that
@@ -385,32 +433,6 @@ pub(crate) fn players(session: &Session) -> String {
     players_of(&session.spec.seats)
 }
 
-/// Who plays in a seat of a session: its model or strategy, before it its name where another player
-/// there has the same.
-pub(crate) fn player_of(seat: &PlayerSpec, seats: &[PlayerSpec]) -> String {
-    let own = players_of(std::slice::from_ref(seat));
-    let mut others = seats.iter().filter(|other| other.name != seat.name);
-    match others.any(|other| players_of(std::slice::from_ref(other)) == own) {
-        true => format!("{} ({own})", seat.name),
-        false => own,
-    }
-}
-
-/// The same of these seats.
-pub(crate) fn players_of(seats: &[PlayerSpec]) -> String {
-    let mut names: Vec<&str> = Vec::new();
-    for player in seats {
-        let named = ["model", "strategy"]
-            .iter()
-            .find_map(|key| player.settings.get(*key)?.as_str());
-        let name = named.unwrap_or(&player.name);
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names.join(" + ")
-}
-
 /// What those who sit in a session may be called in results: names of players, their models or strategies, and
 /// all of them together in the words of each table.
 pub fn names_in(seats: &[PlayerSpec]) -> Vec<String> {
@@ -429,24 +451,6 @@ pub fn names_in(seats: &[PlayerSpec]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn players_of_one_model_are_told_apart_by_their_names() {
-        let seat = |name: &str, model: &str| PlayerSpec {
-            name: name.to_owned(),
-            kind: agon_engine::PlayerKind::Model,
-            settings: [("model".to_owned(), model.into())].into(),
-        };
-        let seats = [
-            seat("adaptive", "m"),
-            seat("static", "m"),
-            seat("static", "m"),
-        ];
-        let named = seats.each_ref().map(|one| player_of(one, &seats));
-        assert_eq!(named, ["adaptive (m)", "static (m)", "static (m)"]);
-        assert_eq!(player_of(&seats[1], &seats[1..]), "m");
-        assert_eq!(player_of(&seats[0], &[seat("other", "n")]), "m");
-    }
 
     #[test]
     fn a_rank_is_as_exact_as_the_intervals_leave_it() {

@@ -25,6 +25,7 @@ pub mod money;
 pub mod observation;
 pub mod page;
 pub mod pivots;
+mod players;
 pub mod plots;
 mod published;
 mod ranking;

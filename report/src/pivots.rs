@@ -238,7 +238,8 @@ impl Pivots {
 
 impl Cell {
     fn add(&mut self, session: &Session, score: Option<f64>) {
-        self.basis.add(session.answers(), session.answers().all());
+        let answers = session.answers();
+        self.basis.add(&session.spec, answers, answers.all());
         let repeat = self.by_repeat.entry(session.spec.luck.repeat);
         repeat.or_default().add_known(score);
     }

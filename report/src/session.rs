@@ -11,7 +11,7 @@ use agon_engine::{Measures, Outcome, PlayerKind, PlayerSpec, Seat, SessionSpec};
 use agon_outlets::line;
 use serde::Deserialize;
 
-use crate::basis::{Answers, STAND_IN, SessionAnswers, Sources};
+use crate::basis::{Answers, Made, STAND_IN, SessionAnswers, Sources};
 
 /// One finished session, as tables see it.
 #[derive(Debug, Clone)]
@@ -55,10 +55,14 @@ struct OfSeat {
     note: String,
 }
 
-/// As much of a decision as tells how it was asked for.
+/// As much of a decision as tells how it was asked for and who answered.
 #[derive(Deserialize)]
 struct Decision {
     seat: Seat,
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(default)]
+    answered_by: String,
     #[serde(default)]
     applied: AppliedParameters,
 }
@@ -148,13 +152,17 @@ impl Session {
             is_simulated: line.simulated,
         };
         let stand_ins = line.notes.iter().filter(|note| note.note == STAND_IN);
-        let omitted = line.decisions.iter();
-        let omitted = omitted.map(|made| (made.seat, made.applied.omitted.as_slice()));
+        let decisions = line.decisions.iter().map(|made| Made {
+            seat: made.seat,
+            fallback: made.model.as_deref(),
+            answered_by: &made.answered_by,
+            omitted: &made.applied.omitted,
+        });
         let answers = SessionAnswers::counted(
             &sources,
             line.moves.iter().map(|made| made.seat),
             stand_ins.map(|note| note.seat),
-            omitted,
+            decisions,
         );
         Ok(Self {
             session: line.session,
@@ -283,6 +291,14 @@ pub(crate) fn cluster_of(session: &str, spec: &SessionSpec) -> String {
     let mut first = spec.clone();
     first.luck.place = 0;
     first.id().to_string()
+}
+
+/// What is independent of others, as a number.
+pub(crate) fn cluster_number(session: &Session) -> u64 {
+    let cluster = cluster_of(&session.session, &session.spec);
+    // The first half of the digits of a digest tell as many apart as there are.
+    let digits = cluster.get(..16).unwrap_or(&cluster);
+    u64::from_str_radix(digits, 16).unwrap_or_default()
 }
 
 /// As [`Session::players`], of these seats.

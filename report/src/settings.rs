@@ -90,7 +90,7 @@ impl SettingHead {
         let (record, answers) = (session.record, &session.answers);
         self.sessions += 1;
         self.simulated += u64::from(record.simulated);
-        self.answers.add(answers, answers.all());
+        self.answers.add(&record.spec, answers, answers.all());
         let seats = &record.spec.seats;
         for (place, seat) in seats.iter().enumerate() {
             let player = &seat.name;
@@ -107,7 +107,7 @@ impl SettingHead {
                 self.answers_by_player.len() - 1
             });
             let basis = &mut self.answers_by_player[known].answers;
-            basis.add(answers, &answers.of_player(seats, player));
+            basis.add(&record.spec, answers, &answers.of_player(seats, player));
         }
     }
 }

@@ -9,11 +9,13 @@ use std::collections::BTreeMap;
 
 use self::melee::Melee;
 use crate::axes::{Axes, AxisNames, axes_without_models};
+use crate::basis::{Basis, Note, explained};
 use crate::layout::Layout;
-use crate::leaderboard::{self, player_of, players_of, published};
+use crate::leaderboard::{self, published, unlike_published};
+use crate::players::{player_of, players_of};
 use crate::ranking;
 use crate::selection::Selection;
-use crate::session::{Session, cluster_of};
+use crate::session::{Session, cluster_number};
 use crate::statistics::mean_interval::{CAVEAT, METHOD};
 use crate::statistics::{Interval, ratio};
 use crate::table::{Beside, Column, NONE, TextTable, count, number};
@@ -29,7 +31,7 @@ const MOST_DRAWN: usize = 500;
 #[derive(Debug, Default)]
 pub struct Standings {
     names: AxisNames,
-    groups: BTreeMap<Group, BTreeMap<String, Values>>,
+    groups: BTreeMap<Group, BTreeMap<String, Own>>,
     axes: BTreeMap<String, Axes>,
     melees: BTreeMap<(String, bool), Melee>,
 }
@@ -45,16 +47,25 @@ struct Group {
     measure: String,
 }
 
-/// Sum and number of sessions by cluster.
-type Values = BTreeMap<u64, (f64, f64)>;
+/// What a player made in a game and setting.
+#[derive(Debug, Default)]
+struct Own {
+    /// Sum and number of sessions that count, by cluster.
+    values: BTreeMap<u64, (f64, f64)>,
+    basis: Basis,
+}
 
 /// A row before it is ranked.
 struct Row {
     player: String,
-    value: f64,
+    /// `None` where no session counts.
+    value: Option<f64>,
     interval: Option<Interval>,
     /// Sessions or series; `None` of a published row.
     n: Option<u64>,
+    notes: Vec<Note>,
+    /// Which parameters are not those of the published rows beside it.
+    unlike: Option<String>,
 }
 
 impl Standings {
@@ -72,18 +83,15 @@ impl Standings {
             simulated: session.simulated,
             measure: "payoff".to_owned(),
         };
-        let score = session.scores().get(leaderboard::SCHEME).copied();
-        if let Some(score) = score {
-            group.measure = format!("score {}", leaderboard::SCHEME);
-            let players = players_of(&spec.seats);
-            self.value(group, players, cluster, score);
-            return;
-        }
+        let answers = session.answers();
         // A session of the suite without a score was not answered: its payoffs say nothing either.
-        if leaderboard::GAMES
-            .iter()
-            .any(|(game, _)| *game == spec.game)
-        {
+        let mut suite = leaderboard::GAMES.iter();
+        if suite.any(|(game, _)| *game == spec.game) {
+            group.measure = format!("score {}", leaderboard::SCHEME);
+            let score = session.scores().get(leaderboard::SCHEME).copied();
+            let own = self.own(&group, players_of(&spec.seats));
+            own.basis.add(spec, answers, answers.all());
+            own.add(cluster, score);
             return;
         }
         let made = made_by_players(session);
@@ -91,20 +99,22 @@ impl Standings {
             let melee = (spec.game.clone(), session.simulated);
             self.melees.entry(melee).or_default().add(cluster, &made);
         }
+        for paid in session.paid() {
+            let mut seats = spec.seats.iter();
+            let Some(seat) = seats.find(|seat| seat.name == paid.player) else {
+                continue;
+            };
+            let own = self.own(&group, player_of(seat, &spec.seats));
+            own.basis.add(spec, answers, &paid.answers);
+        }
         for (player, payoff) in made {
-            self.value(group.clone(), player, cluster, payoff);
+            self.own(&group, player).add(cluster, Some(payoff));
         }
     }
 
-    fn value(&mut self, group: Group, player: String, cluster: u64, value: f64) {
-        let players = self.groups.entry(group).or_default();
-        let sums = players
-            .entry(player)
-            .or_default()
-            .entry(cluster)
-            .or_default();
-        sums.0 += value;
-        sums.1 += 1.0;
+    fn own(&mut self, group: &Group, player: String) -> &mut Own {
+        let players = self.groups.entry(group.clone()).or_default();
+        players.entry(player).or_default()
     }
 
     /// A table for each game and setting with two players or more, best first, and below those of a
@@ -112,6 +122,7 @@ impl Standings {
     /// unless they are asked for.
     pub fn by_game(&self, with_suite: bool, layout: Layout) -> String {
         let mut parts = Vec::new();
+        let mut notes = Vec::new();
         let mut game = None;
         for (group, players) in &self.groups {
             let in_suite = group.measure.ends_with(leaderboard::SCHEME);
@@ -122,6 +133,7 @@ impl Standings {
             if rows.len() < 2 {
                 continue;
             }
+            notes.extend(rows.iter().flat_map(|row| row.notes.clone()));
             let own = (group.game.clone(), group.simulated);
             if let Some(before) = game.replace(own.clone()).filter(|before| *before != own) {
                 parts.extend(self.ratings(&before, layout));
@@ -141,6 +153,7 @@ impl Standings {
              best to the worst that these intervals leave open, published rows taken as exact."
         );
         parts.insert(0, prose(&how, layout));
+        parts.extend(explained(notes, layout));
         parts.join("\n\n")
     }
 
@@ -170,25 +183,19 @@ impl Standings {
             Column::number("mean"),
             Column::number("95 %"),
             Column::number("n"),
+            Column::notes(),
         ]);
-        let ends = rows.iter();
-        let ends: Vec<Interval> = ends
-            .map(|row| {
-                // Published rows are taken as exact; of a single session nothing is known.
-                let without = match row.n {
-                    None => Interval::point(row.value),
-                    Some(_) => Interval::unknown(),
-                };
-                row.interval.unwrap_or(without)
-            })
-            .collect();
+        // Rows without a value come last.
+        let ends: Vec<Interval> = rows.iter().filter_map(Row::ends).collect();
         for (place, row) in rows.iter().enumerate() {
+            let rank = row.value.map(|_| ranking::rank(place, &ends));
             let cells = [
-                ranking::rank(place, &ends),
+                rank.unwrap_or_else(|| NONE.to_owned()),
                 row.player.clone(),
-                number(Some(row.value), 2),
+                number(row.value, 2),
                 from_to(row.interval, 2),
                 row.n.map_or_else(|| NONE.to_owned(), count),
+                row.notes_in_words(),
             ];
             let sessions = Selection::of_game(&group.game).player(&row.player);
             let sessions = match self.axes.get(&group.setting) {
@@ -199,48 +206,76 @@ impl Standings {
                 Some(_) => Beside::of(sessions.simulated(group.simulated)),
                 None => Beside::default(),
             };
-            table.row_with(cells, beside.bar(Some(row.value), row.interval));
+            table.row_with(cells, beside.bar(row.value, row.interval));
         }
         table.fitted(layout)
     }
 
-    fn rows(&self, group: &Group, players: &BTreeMap<String, Values>) -> Vec<Row> {
-        let own = players.iter().filter_map(|(player, values)| {
-            let clusters: Vec<(f64, f64)> = values.values().copied().collect();
-            let ratio = ratio(&clusters)?;
-            Some(Row {
+    fn rows(&self, group: &Group, players: &BTreeMap<String, Own>) -> Vec<Row> {
+        let axes = self.axes.get(&group.setting);
+        let is_published =
+            axes.is_some_and(BTreeMap::is_empty) && group.measure.ends_with(leaderboard::SCHEME);
+        let own = players.iter().map(|(player, own)| {
+            let clusters: Vec<(f64, f64)> = own.values.values().copied().collect();
+            let ratio = ratio(&clusters);
+            let interval = ratio.and_then(|ratio| ratio.interval);
+            let unlike = unlike_published(&own.basis).filter(|_| is_published);
+            Row {
                 player: player.clone(),
-                value: ratio.value,
-                interval: ratio.interval.filter(|interval| !interval.is_point()),
+                value: ratio.map(|ratio| ratio.value),
+                interval: interval.filter(|interval| !interval.is_point()),
                 n: Some(clusters.len() as u64),
-            })
+                notes: own.basis.notes_below_title(),
+                unlike,
+            }
         });
         let mut rows: Vec<Row> = own.collect();
-        let is_plain = self
-            .axes
-            .get(&group.setting)
-            .is_some_and(BTreeMap::is_empty);
-        if is_plain && group.measure.ends_with(leaderboard::SCHEME) {
+        if is_published {
             rows.extend(published().into_iter().filter_map(|row| {
                 Some(Row {
-                    value: *row.scores.get(&group.game)?,
+                    value: Some(*row.scores.get(&group.game)?),
                     player: format!("{} (published)", row.model),
                     interval: None,
                     n: None,
+                    notes: Vec::new(),
+                    unlike: None,
                 })
             }));
         }
-        rows.sort_by(|one, other| other.value.total_cmp(&one.value));
+        let worth = |row: &Row| row.value.unwrap_or(f64::NEG_INFINITY);
+        rows.sort_by(|one, other| worth(other).total_cmp(&worth(one)));
         rows
     }
 }
 
-/// What is independent of others, as a number.
-pub(crate) fn cluster_number(session: &Session) -> u64 {
-    let cluster = cluster_of(&session.session, &session.spec);
-    // The first half of the digits of a digest tell as many apart as there are.
-    let digits = cluster.get(..16).unwrap_or(&cluster);
-    u64::from_str_radix(digits, 16).unwrap_or_default()
+impl Own {
+    /// Takes in what was made in a session of a cluster; nothing where it does not count.
+    fn add(&mut self, cluster: u64, value: Option<f64>) {
+        if let Some(value) = value {
+            let sums = self.values.entry(cluster).or_default();
+            sums.0 += value;
+            sums.1 += 1.0;
+        }
+    }
+}
+
+impl Row {
+    /// Where its value may lie; `None` without one.
+    fn ends(&self) -> Option<Interval> {
+        let value = self.value?;
+        // Published rows are taken as exact; of a single session nothing is known.
+        let without = match self.n {
+            None => Interval::point(value),
+            Some(_) => Interval::unknown(),
+        };
+        Some(self.interval.unwrap_or(without))
+    }
+
+    fn notes_in_words(&self) -> String {
+        let notes = self.notes.iter().map(Note::in_words);
+        let notes: Vec<String> = notes.chain(self.unlike.clone()).collect();
+        notes.join(", ")
+    }
 }
 
 /// What each player of a session was paid, by model or strategy; without players that answered too

@@ -38,7 +38,7 @@ pub use paired_t::paired_t_test;
 pub use persona_divergence::persona_divergence;
 pub use prediction::{Prediction, predicted_total};
 pub use quartiles::{Quartiles, quartiles};
-pub use ratio::{Ratio, ratio};
+pub use ratio::{Ratio, as_numbers, ratio};
 pub use sign_flip::{sampled_sign_flip_test, sign_flip_test};
 pub use slope::slope;
 pub use spearman::{Correlation, spearman};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::accumulator::Accumulator;
 use crate::axes::{Axes, AxisNames, axes_of};
-use crate::basis::{Basis, explained};
+use crate::basis::{Answers, Basis, explained};
 use crate::layout::Layout;
 use crate::leaderboard;
 use crate::money::dollars;
@@ -36,9 +36,8 @@ pub struct Summary {
     estimated: u64,
     /// Whether any session is a later one of a series.
     in_series: bool,
-    /// Asks of all sessions, and those of them that were forfeited.
-    asks: u64,
-    forfeits: u64,
+    /// Of all sessions.
+    answers: Answers,
 }
 
 #[derive(Debug, Default)]
@@ -83,7 +82,8 @@ impl Summary {
         row.sessions += 1;
         row.fouls += u64::from(session.fouls());
         row.forfeits += u64::from(session.forfeits());
-        row.basis.add(session.answers(), session.answers().all());
+        let answers = session.answers();
+        row.basis.add(&session.spec, answers, answers.all());
         for (scheme, score) in session.scores() {
             row.scores.entry(scheme.to_owned()).or_default().add(score);
         }
@@ -98,7 +98,7 @@ impl Summary {
                 row.players.len() - 1
             });
             let player = &mut row.players[known];
-            player.basis.add(session.answers(), &paid.answers);
+            player.basis.add(&session.spec, answers, &paid.answers);
             player.payoff.add_known(paid.payoff);
         }
         let cost = telemetry.usage.known_cost();
@@ -112,8 +112,7 @@ impl Summary {
             self.unpriced += telemetry.usage.unpriced_decisions;
             self.estimated += telemetry.usage.estimated_decisions;
         }
-        self.asks += session.asks();
-        self.forfeits += u64::from(session.forfeits());
+        self.answers.add(answers.all());
     }
 
     /// The row of a session, new when its setting has not been seen.
@@ -232,14 +231,21 @@ impl Summary {
         })
     }
 
-    /// How much was forfeited in all; nothing where nothing was.
+    /// How much was forfeited in all, of the asks of all but rule players where these forfeited less;
+    /// nothing where nothing was.
     fn attention(&self) -> Option<String> {
-        let (forfeits, asks) = (self.forfeits, self.asks.max(1));
+        let asked = self.answers.asks();
+        let (forfeits, asks) = (asked.forfeited, asked.asks.max(1));
         let share = 100.0 * forfeits as f64 / asks as f64;
         let were = if forfeits == 1 { "was" } else { "were" };
+        let of = if self.answers.is_without_rules() {
+            " of models"
+        } else {
+            ""
+        };
         (forfeits > 0).then(|| {
             format!(
-                "ATTENTION: {} of {} ({share:.1} %) {were} forfeited after too many fouls",
+                "ATTENTION: {} of {}{of} ({share:.1} %) {were} forfeited after too many fouls",
                 count(forfeits),
                 counted(asks, "ask"),
             )

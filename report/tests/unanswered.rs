@@ -9,7 +9,9 @@ use agon_engine::{
     registry,
 };
 use agon_report::session::Telemetry;
-use agon_report::{Cells, Layout, Leaderboard, Reports, ResultColumns, Session, Summary};
+use agon_report::{
+    Cells, Layout, Leaderboard, Reports, ResultColumns, Session, Standings, Summary,
+};
 use serde_json::{Value, json};
 
 /// Wide enough for one line a row.
@@ -97,11 +99,12 @@ fn line(game: &str, silent: usize, repeat: u32, forfeits: impl Fn(usize) -> bool
 /// Everything that is printed of these sessions.
 fn printed(lines: &[String]) -> String {
     let (mut summary, mut leaderboard) = (Summary::default(), Leaderboard::default());
-    let mut reports = Reports::default();
+    let (mut reports, mut standings) = (Reports::default(), Standings::default());
     for line in lines {
         let session = Session::from_line(line.as_bytes()).unwrap();
         summary.add(&session, &Telemetry::default());
         leaderboard.add(&session);
+        standings.add(&session);
         reports.add(&StoredRecord::from_line(line).unwrap());
     }
     let own = leaderboard.render(Layout::Text(WIDE));
@@ -113,6 +116,7 @@ fn printed(lines: &[String]) -> String {
         summary.render(Layout::Text(WIDE)),
         reports.render(Layout::Text(WIDE)),
         own.join("\n"),
+        standings.by_game(true, Layout::Text(WIDE)),
     ]
     .join("\n\n")
 }

@@ -30,7 +30,7 @@ use crate::playing::sitting::{Ended, Sitting};
 use crate::playing::typing::Typing;
 use crate::results;
 use crate::role::{LogArguments, StoreArguments, runtime};
-use crate::run_folder::account::Outcome;
+use crate::run_folder::Outcome;
 use crate::run_folder::{self as files, Place, RunFolder};
 
 /// Headings of the help text.

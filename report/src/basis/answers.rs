@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use agon_engine::record::StoredRecord;
-use agon_engine::spec::Settings;
+use agon_engine::spec::{Origin, Settings};
 use agon_engine::{PlayerKind, PlayerSpec, Seat, SessionSpec};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::Basis;
 use super::notes::Note;
@@ -24,6 +24,11 @@ const LARGEST_SHARE: f64 = 0.5;
 const NOT_MEASURED: &str = "not measured: more than half of the answers were forfeited or given \
     by a stand-in";
 
+/// Where people and other programs are asked, among the kinds of providers.
+const DOOR: &str = "door";
+
+type Origins = BTreeMap<String, Origin>;
+
 /// The settings of players that a provider may refuse, by what records call them.
 const SETTINGS: [(&str, &str); 6] = [
     ("temperature", "temperature"),
@@ -35,52 +40,148 @@ const SETTINGS: [(&str, &str); 6] = [
 ];
 
 /// The asks that some seats of one session were asked, who answered them, and how.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answers {
+    /// Of all these seats.
+    all: Asks,
+    /// Of those among them that rule players sit on.
+    by_rules: Asks,
+    /// Calls to models, and those of them that a fall-back answered, by its name.
+    decisions: u64,
+    by_fallback: BTreeMap<String, u64>,
+    /// What models called themselves, by the names that the players use.
+    called: BTreeMap<String, BTreeSet<String>>,
+    /// Settings of the players that were left out of calls, because a provider does not take
+    /// them.
+    pub(super) not_sent: BTreeSet<String>,
+    /// Where the answers of models came from, by the names that the players use.
+    origins: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// Asks, and who answered them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Asks {
     /// Asks that were answered or forfeited.
     pub asks: u64,
     /// Those that were forfeited: the rules of the game took the place of an answer.
     pub forfeited: u64,
     /// Those that a stand-in answered for a person whose time was up.
     pub by_stand_in: u64,
-    /// Settings of the players that were left out of calls, because a provider does not take
-    /// them.
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
-    pub not_sent: BTreeSet<String>,
-    /// Where the answers of models came from, by the names that the players use.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub origins: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Asks {
+    fn add(&mut self, other: Self) {
+        self.asks += other.asks;
+        self.forfeited += other.forfeited;
+        self.by_stand_in += other.by_stand_in;
+    }
+
+    fn without(self, part: Self) -> Self {
+        Self {
+            asks: self.asks - part.asks,
+            forfeited: self.forfeited - part.forfeited,
+            by_stand_in: self.by_stand_in - part.by_stand_in,
+        }
+    }
+
+    /// From 0 to 1.
+    fn unanswered(self) -> f64 {
+        let unanswered = (self.forfeited + self.by_stand_in).min(self.asks);
+        unanswered as f64 / self.asks.max(1) as f64
+    }
+}
+
+impl Serialize for Answers {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        /// As documented in `docs/measures.md`.
+        #[derive(Serialize)]
+        struct Shown<'a> {
+            asks: u64,
+            forfeited: u64,
+            by_stand_in: u64,
+            #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+            by_fallback: &'a BTreeMap<String, u64>,
+            #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+            not_sent: &'a BTreeSet<String>,
+            #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+            origins: &'a BTreeMap<String, BTreeSet<String>>,
+        }
+        let asks = self.asks();
+        let shown = Shown {
+            asks: asks.asks,
+            forfeited: asks.forfeited,
+            by_stand_in: asks.by_stand_in,
+            by_fallback: &self.by_fallback,
+            not_sent: &self.not_sent,
+            origins: &self.origins,
+        };
+        shown.serialize(serializer)
+    }
 }
 
 impl Answers {
     /// Takes in other answers.
-    pub(super) fn add(&mut self, other: &Self) {
-        self.asks += other.asks;
-        self.forfeited += other.forfeited;
-        self.by_stand_in += other.by_stand_in;
-        self.not_sent.extend(other.not_sent.iter().cloned());
-        for (model, origins) in &other.origins {
-            let known = self.origins.entry(model.clone()).or_default();
-            known.extend(origins.iter().cloned());
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.all.add(other.all);
+        self.by_rules.add(other.by_rules);
+        self.decisions += other.decisions;
+        for (model, answered) in &other.by_fallback {
+            *self.by_fallback.entry(model.clone()).or_default() += answered;
         }
+        self.not_sent.extend(other.not_sent.iter().cloned());
+        add_all(&mut self.called, &other.called);
+        add_all(&mut self.origins, &other.origins);
+    }
+
+    /// The asks that count: of all seats, or without those of rule players, whichever were
+    /// answered less. Nine rules that always answer do not hide a model that never does.
+    pub fn asks(&self) -> Asks {
+        match self.is_without_rules() {
+            true => self.all.without(self.by_rules),
+            false => self.all,
+        }
+    }
+
+    /// Whether the asks of rule players do not count.
+    pub(crate) fn is_without_rules(&self) -> bool {
+        self.all.without(self.by_rules).unanswered() > self.all.unanswered()
     }
 
     /// Of how many places the answers of one model are.
     pub(super) fn places(&self) -> usize {
-        let places = self.origins.values().map(BTreeSet::len);
-        places.max().unwrap_or(0)
+        most(&self.origins)
+    }
+
+    /// By how many names one model answered.
+    pub(super) fn names(&self) -> usize {
+        most(&self.called)
+    }
+
+    /// Which fall-backs answered how many calls, and how many calls there were.
+    pub(super) fn by_fallback(&self) -> (&BTreeMap<String, u64>, u64) {
+        (&self.by_fallback, self.decisions)
     }
 
     /// Share of the asks that the player itself did not answer, from 0 to 1.
     pub fn unanswered(&self) -> f64 {
-        let unanswered = (self.forfeited + self.by_stand_in).min(self.asks);
-        unanswered as f64 / self.asks.max(1) as f64
+        self.asks().unanswered()
     }
 
     /// Whether enough was answered for anything to be measured.
     pub fn suffice(&self) -> bool {
         self.unanswered() <= LARGEST_SHARE
     }
+}
+
+/// A call to a model or to somebody at a door.
+pub(crate) struct Made<'a> {
+    pub seat: Seat,
+    /// The model that answered in place of the player's own.
+    pub fallback: Option<&'a str>,
+    /// What answered calls itself.
+    pub answered_by: &'a str,
+    /// Parameters that were left out.
+    pub omitted: &'a [String],
 }
 
 /// Who answered in one session.
@@ -108,62 +209,66 @@ impl SessionAnswers {
             is_simulated: record.simulated,
         };
         let stand_ins = record.notes.iter().filter(|note| note.note == STAND_IN);
-        let omitted = record.decisions.iter().filter_map(|decision| {
-            let applied = decision.applied.as_ref()?;
-            Some((decision.seat, applied.omitted.as_slice()))
+        let decisions = record.decisions.iter().map(|made| Made {
+            seat: made.seat,
+            fallback: made.model.as_deref(),
+            answered_by: &made.answered_by,
+            omitted: made
+                .applied
+                .as_ref()
+                .map_or(&[], |applied| &applied.omitted),
         });
         Self::counted(
             &sources,
             record.moves.iter().map(|made| made.seat),
             stand_ins.map(|note| note.seat),
-            omitted,
+            decisions,
         )
     }
 
     /// Of the seats that were asked, those that a stand-in answered for, once each time, and
-    /// what was left out of the calls of some.
+    /// the calls that some made.
     pub(crate) fn counted<'a>(
         sources: &Sources<'_>,
         asked: impl Iterator<Item = Seat>,
         by_stand_in: impl Iterator<Item = Seat>,
-        omitted: impl Iterator<Item = (Seat, &'a [String])>,
+        decisions: impl Iterator<Item = Made<'a>>,
     ) -> Self {
         let players = &sources.spec.seats;
         let mut seats: Vec<Answers> = players.iter().map(|_| Answers::default()).collect();
         for (answers, forfeited) in seats.iter_mut().zip(sources.forfeits) {
-            answers.forfeited = u64::from(*forfeited);
+            answers.all.forfeited = u64::from(*forfeited);
         }
         for seat in asked {
             if let Some(answers) = seats.get_mut(seat) {
-                answers.asks += 1;
+                answers.all.asks += 1;
             }
         }
         for seat in by_stand_in {
             if let Some(answers) = seats.get_mut(seat) {
-                answers.by_stand_in += 1;
+                answers.all.by_stand_in += 1;
             }
         }
-        for (seat, parameters) in omitted {
-            if let (Some(answers), Some(player)) = (seats.get_mut(seat), players.get(seat)) {
-                answers
-                    .not_sent
-                    .extend(asked_for(&player.settings, parameters));
+        for made in decisions {
+            if let (Some(answers), Some(player)) =
+                (seats.get_mut(made.seat), players.get(made.seat))
+            {
+                answers.take_in(&made, player, &sources.spec.origins);
             }
         }
         for (answers, player) in seats.iter_mut().zip(players) {
-            let model = player
-                .settings
-                .get("model")
-                .and_then(|model| model.as_str());
+            if player.kind == PlayerKind::Rule {
+                answers.by_rules = answers.all;
+            }
             if let Some((model, origin)) =
-                model.and_then(|model| sources.spec.origins.get_key_value(model))
+                model_of(player).and_then(|model| sources.spec.origins.get_key_value(model))
             {
                 let origins = BTreeSet::from([origin.to_string()]);
                 answers.origins.insert(model.clone(), origins);
             }
         }
         Self {
-            all: whole(players, &seats),
+            all: sum(seats.iter()),
             is_simulated: sources.is_simulated,
             seats,
         }
@@ -171,10 +276,10 @@ impl SessionAnswers {
 
     /// Asks of all seats that a stand-in answered.
     pub fn by_stand_in(&self) -> u64 {
-        self.seats.iter().map(|seat| seat.by_stand_in).sum()
+        self.all.all.by_stand_in
     }
 
-    /// Of the whole session, rule players left out where they answered more than the others.
+    /// Of the whole session.
     pub fn all(&self) -> &Answers {
         &self.all
     }
@@ -188,7 +293,7 @@ impl SessionAnswers {
     /// answer was a player's own.
     pub(crate) fn notes(&self) -> String {
         let mut basis = Basis::default();
-        basis.add(self, &self.all);
+        basis.add_answers(self, &self.all);
         let notes = basis.notes().into_iter().map(|note| match note {
             Note::LeftOut { .. } => NOT_MEASURED.to_owned(),
             note => note.in_words(),
@@ -213,21 +318,53 @@ impl SessionAnswers {
     /// Of all seats of one name.
     pub fn of_player(&self, seats: &[PlayerSpec], name: &str) -> Answers {
         let own = seats.iter().zip(&self.seats);
-        sum(own.filter(|(player, _)| player.name == name))
+        let own = own.filter(|(player, _)| player.name == name);
+        sum(own.map(|(_, answers)| answers))
     }
 }
 
-/// All seats together, or those of rules left out, whichever answered less: nine rules that
-/// always answer do not hide a model that never does.
-fn whole(players: &[PlayerSpec], answers: &[Answers]) -> Answers {
-    let all = sum(players.iter().zip(answers));
-    let others = players.iter().zip(answers);
-    let others = sum(others.filter(|(player, _)| player.kind != PlayerKind::Rule));
-    if others.unanswered() > all.unanswered() {
-        others
-    } else {
-        all
+impl Answers {
+    /// Takes in a call of a player.
+    fn take_in(&mut self, made: &Made<'_>, player: &PlayerSpec, origins: &Origins) {
+        self.decisions += 1;
+        self.not_sent
+            .extend(asked_for(&player.settings, made.omitted));
+        if let Some(fallback) = made.fallback {
+            *self.by_fallback.entry(fallback.to_owned()).or_default() += 1;
+            return;
+        }
+        let model = model_of(player).and_then(|model| origins.get_key_value(model));
+        // People behind a door are named there, and so are their stand-ins.
+        if let Some((model, _)) = model.filter(|(_, origin)| origin.provider_kind != DOOR) {
+            let called = match self.called.get_mut(model) {
+                Some(called) => called,
+                None => self.called.entry(model.clone()).or_default(),
+            };
+            if !called.contains(made.answered_by) {
+                called.insert(made.answered_by.to_owned());
+            }
+        }
     }
+}
+
+fn model_of(player: &PlayerSpec) -> Option<&str> {
+    player.settings.get("model")?.as_str()
+}
+
+/// Takes in other names, key by key.
+fn add_all(
+    into: &mut BTreeMap<String, BTreeSet<String>>,
+    other: &BTreeMap<String, BTreeSet<String>>,
+) {
+    for (model, names) in other {
+        let known = into.entry(model.clone()).or_default();
+        known.extend(names.iter().cloned());
+    }
+}
+
+/// The size of the largest set.
+fn most(sets: &BTreeMap<String, BTreeSet<String>>) -> usize {
+    sets.values().map(BTreeSet::len).max().unwrap_or(0)
 }
 
 /// The settings of a player among parameters that were left out: only what was asked for is
@@ -242,9 +379,9 @@ fn asked_for<'a>(
     omitted.map(|(_, setting)| (*setting).to_owned())
 }
 
-fn sum<'a>(seats: impl Iterator<Item = (&'a PlayerSpec, &'a Answers)>) -> Answers {
+fn sum<'a>(seats: impl Iterator<Item = &'a Answers>) -> Answers {
     let mut sum = Answers::default();
-    for (_, answers) in seats {
+    for answers in seats {
         sum.add(answers);
     }
     sum

@@ -1,6 +1,8 @@
 //! Notes beside numbers: a few words for a cell, and a sentence that explains them once below
 //! the tables. A new kind of note is a variant here, counted by `Basis`.
 
+use agon_outlets::line;
+
 use crate::layout::Layout;
 use crate::wrapping::prose;
 
@@ -17,8 +19,18 @@ pub(crate) enum Note {
     LeftOut { left_out: u64, sessions: u64 },
     /// Settings of the player that were left out of calls.
     NotSent(Vec<String>),
+    /// Calls that were answered by these fall-backs of the player's model.
+    ByFallback {
+        models: Vec<String>,
+        answered: u64,
+        decisions: u64,
+    },
     /// Answers of one model that came from so many places.
     Places(usize),
+    /// So many names under which one model says that it answered.
+    Names(usize),
+    /// Parameters and settings that are not the same in all sessions, and no axes.
+    Differing(Vec<String>),
 }
 
 impl Note {
@@ -38,7 +50,22 @@ impl Note {
             }
             Self::LeftOut { left_out, sessions } => format!("{left_out} of {sessions} left out"),
             Self::NotSent(settings) => format!("{} not sent", settings.join(" and ")),
+            Self::ByFallback {
+                models,
+                answered,
+                decisions,
+            } => {
+                let models: Vec<String> =
+                    models.iter().map(|name| line(name).to_string()).collect();
+                let share = share(*answered, *decisions);
+                format!("{share} by fall-back {}", models.join(" and "))
+            }
             Self::Places(places) => format!("from {places} endpoints"),
+            Self::Names(names) => format!("answered as {names} models"),
+            Self::Differing(terms) => {
+                let terms: Vec<String> = terms.iter().map(|name| line(name).to_string()).collect();
+                format!("differing {}", terms.join(" and "))
+            }
         }
     }
 
@@ -67,6 +94,19 @@ impl Note {
             Self::Places(_) => {
                 "endpoints: the answers of one model came from several places, which may serve \
                  different models under the same name"
+            }
+            Self::ByFallback { .. } => {
+                "by fall-back: share of the calls that another model answered, because the player's \
+                 own did not; the numbers are of both"
+            }
+            Self::Names(_) => {
+                "answered as several models: one name was answered by models that call themselves \
+                 differently, such as two releases of one"
+            }
+            Self::Differing(_) => {
+                "differing: sessions of several experiments or labels were taken together, which were \
+                 played with different values of these parameters or settings; reports of single runs \
+                 tell them apart"
             }
         }
     }

@@ -2,7 +2,7 @@
 //! both.
 
 use agon_engine::spec::Origin;
-use agon_engine::{Luck, PlayerKind, PlayerSpec, Seat, SessionSpec};
+use agon_engine::{Luck, PlayerKind, PlayerSpec, SessionSpec};
 use serde_json::json;
 
 use super::*;
@@ -51,12 +51,40 @@ fn at(seats: &[PlayerSpec], forfeits: &[u32], endpoint: &str, omitted: &[&str]) 
         is_simulated: false,
     };
     let omitted: Vec<String> = omitted.iter().map(|name| (*name).to_owned()).collect();
+    let made = Made {
+        seat: 0,
+        fallback: None,
+        answered_by: "m-1",
+        omitted: &omitted,
+    };
     SessionAnswers::counted(
         &sources,
         (0..seats.len()).flat_map(|seat| [seat; 10]),
         std::iter::empty(),
-        std::iter::once((0, omitted.as_slice())),
+        std::iter::once(made),
     )
+}
+
+/// A session of one seat whose calls were answered by these, a fall-back first if there is one.
+fn called(answered: &[(Option<&str>, &str)], kind: &str) -> SessionAnswers {
+    let seats = [player("ann", PlayerKind::Model)];
+    let mut spec = spec(&seats, "http://one");
+    for origin in spec.origins.values_mut() {
+        kind.clone_into(&mut origin.provider_kind);
+    }
+    let sources = Sources {
+        spec: &spec,
+        forfeits: &[0],
+        is_simulated: false,
+    };
+    let made = answered.iter().map(|(fallback, answered_by)| Made {
+        seat: 0,
+        fallback: *fallback,
+        answered_by,
+        omitted: &[],
+    });
+    let asked = std::iter::repeat_n(0, answered.len());
+    SessionAnswers::counted(&sources, asked, std::iter::empty(), made)
 }
 
 /// A session of one seat in which a stand-in gave so many of ten answers.
@@ -69,14 +97,13 @@ fn stood_in(forfeits: u32, answers: usize) -> SessionAnswers {
     };
     let asked = std::iter::repeat_n(0, 10);
     let by_stand_in = std::iter::repeat_n(0, answers);
-    let omitted = std::iter::empty::<(Seat, &[String])>();
-    SessionAnswers::counted(&sources, asked, by_stand_in, omitted)
+    SessionAnswers::counted(&sources, asked, by_stand_in, std::iter::empty())
 }
 
 fn notes(sessions: &[SessionAnswers]) -> String {
     let mut basis = Basis::default();
     for session in sessions {
-        basis.add(session, session.all());
+        basis.add_answers(session, session.all());
     }
     basis.in_words()
 }
@@ -91,6 +118,85 @@ fn rules_that_answer_do_not_hide_a_model_that_never_does() {
     assert_eq!(dead.all().unanswered(), 1.0);
     assert!(!dead.all().suffice());
     assert!(dead.of_player(&seats, "rule").suffice());
+}
+
+#[test]
+fn the_share_of_many_sessions_is_that_of_those_who_are_no_rules() {
+    let mut seats = vec![player("rule", PlayerKind::Rule); 9];
+    seats.push(player("model", PlayerKind::Model));
+    let of = |forfeited: u32| {
+        let mut forfeits = [0; 10];
+        forfeits[9] = forfeited;
+        session(&seats, &forfeits)
+    };
+    assert_eq!(notes(&[of(4), of(0), of(0)]), "13 % forfeited");
+}
+
+#[test]
+fn answers_of_fall_backs_are_said_with_their_share() {
+    let own = (None, "m-1");
+    let answered = called(
+        &[own, (Some("n"), "n-1"), (Some("n"), "n-1"), own],
+        "openai",
+    );
+    assert_eq!(answered.notes(), "50 % by fall-back n");
+    let two = called(&[(Some("n"), "n-1"), (Some("o"), "o-1")], "openai");
+    assert_eq!(two.notes(), "100 % by fall-back n and o");
+    let json = serde_json::to_value(two.all()).unwrap();
+    assert_eq!(json["by_fallback"], json!({ "n": 1, "o": 1 }));
+}
+
+#[test]
+fn one_name_that_answers_as_two_models_is_said_but_not_of_people() {
+    let two = [(None, "m-1"), (None, "m-2"), (None, "m-1")];
+    assert_eq!(called(&two, "openai").notes(), "answered as 2 models");
+    assert_eq!(called(&two, "door").notes(), "");
+}
+
+/// The basis of sessions of these experiments, each with a rate and a temperature.
+fn played(sessions: &[(&str, f64, f64, &[&str])]) -> Basis {
+    let seats = [player("ann", PlayerKind::Model)];
+    let mut basis = Basis::default();
+    for (experiment, rate, temperature, axes) in sessions {
+        let mut spec = spec(&seats, "http://one");
+        (*experiment).clone_into(&mut spec.experiment);
+        "guess_two_thirds".clone_into(&mut spec.game);
+        spec.params.insert("rounds".to_owned(), json!(rate));
+        let settings = &mut spec.seats[0].settings;
+        settings.insert("temperature".to_owned(), json!(temperature));
+        for axis in *axes {
+            spec.setting.insert((*axis).to_owned(), json!(0));
+        }
+        let answers = session(&seats, &[0]);
+        basis.add(&spec, &answers, answers.all());
+    }
+    basis
+}
+
+#[test]
+fn what_differs_between_experiments_and_is_no_axis_is_said() {
+    let words = |sessions: &[_]| played(sessions).in_words();
+    assert_eq!(words(&[("a", 1.0, 0.0, &[]), ("b", 1.0, 0.0, &[])]), "");
+    let rounds = [("a", 1.0, 0.0, &[][..]), ("b", 2.0, 0.0, &[])];
+    assert_eq!(words(&rounds), "differing rounds");
+    let both = [("a", 1.0, 0.0, &[][..]), ("b", 2.0, 1.0, &[])];
+    assert_eq!(words(&both), "differing rounds and temperature");
+    let axes = ["params.rounds", "players.ann.temperature"];
+    assert_eq!(
+        words(&[("a", 1.0, 0.0, &axes[..]), ("b", 2.0, 1.0, &axes)]),
+        ""
+    );
+    let mut merged = played(&rounds[..1]);
+    merged.merge(&played(&rounds[1..]));
+    assert_eq!(merged.in_words(), "differing rounds");
+}
+
+#[test]
+fn parameters_that_are_not_the_games_own_are_known() {
+    let unusual = played(&[("a", 3.0, 0.0, &[])]).unusual();
+    assert_eq!(unusual.into_iter().collect::<Vec<_>>(), ["rounds"]);
+    let axes = ["params.rounds"];
+    assert!(played(&[("a", 3.0, 0.0, &axes)]).unusual().is_empty());
 }
 
 #[test]
@@ -148,7 +254,7 @@ fn answers_from_several_endpoints_are_said() {
     assert_eq!(notes(&two), "from 2 endpoints");
     let mut basis = Basis::default();
     for session in &two {
-        basis.add(session, session.all());
+        basis.add_answers(session, session.all());
     }
     let json = serde_json::to_value(&basis).unwrap();
     let origins = ["m-1 at http://one (openai)", "m-1 at http://two (openai)"];

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use super::{Comparison, SetId};
 use crate::axes::{AxisNames, axes, in_words, names_a_model};
 use crate::layout::Layout;
-use crate::leaderboard::players_of;
+use crate::players::players_of;
 use crate::session::Session;
 use crate::table::{counted, paragraphs};
 use crate::wrapping::prose;

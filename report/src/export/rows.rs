@@ -134,6 +134,7 @@ fn seat_rows<R: Rows>(
 ) -> Result<(), R::Error> {
     for (seat, player) in record.spec.seats.iter().enumerate() {
         let of_seat = answers.of_seat(seat);
+        let asked = of_seat.asks();
         let outcome = &record.outcome;
         let settings = serde_json::to_string(&player.settings).unwrap_or_default();
         out.row(
@@ -152,10 +153,10 @@ fn seat_rows<R: Rows>(
                 optional(word(&player.settings, "strategy")),
                 Cell::Text(&settings),
                 real(outcome.payoffs.get(seat).copied()),
-                count(of_seat.asks),
+                count(asked.asks),
                 count(outcome.fouls_of(seat)),
-                count(of_seat.forfeited),
-                count(of_seat.by_stand_in),
+                count(asked.forfeited),
+                count(asked.by_stand_in),
                 Cell::Flag(!of_seat.suffice()),
             ],
         )?;

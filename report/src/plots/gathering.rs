@@ -8,12 +8,13 @@ use agon_engine::record::StoredRecord;
 use super::spec::{By, Plot, PlotPanel, Value};
 use crate::axes::{Axes, AxisNames, LABEL, axes_of, in_words};
 use crate::common;
-use crate::leaderboard::{player_of, players_of};
 use crate::observation::{Observation, SessionObservations};
+use crate::players::{player_of, players_of};
 use crate::reports::Reports;
+use crate::session::cluster_number;
 use crate::session::{Session, cluster_of};
+use crate::standings::made_by_players;
 use crate::standings::melee::Melee;
-use crate::standings::{cluster_number, made_by_players};
 
 /// Values that a distribution keeps of one series; beyond, only every second, fourth ... is kept.
 pub(super) const MOST_VALUES: usize = 2_000;

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Standings, Values, from_to};
+use super::{Own, Standings, from_to};
+use crate::basis::{Basis, Note, explained};
 use crate::layout::Layout;
 use crate::ranking;
 use crate::selection::Selection;
@@ -13,11 +14,15 @@ use crate::table::{Beside, Column, NONE, TextTable, count, number, paragraphs};
 use crate::wrapping::prose;
 
 /// What a player made in the sessions of a game and setting.
-type Own<'a> = (&'a String, Vec<f64>);
+struct Made<'a> {
+    player: &'a str,
+    values: Vec<f64>,
+    basis: &'a Basis,
+}
 
 /// What all players made in a game and setting.
 struct Contest<'a> {
-    players: Vec<Own<'a>>,
+    players: Vec<Made<'a>>,
     /// Whether players met in sessions, so that what they made there depends on each other.
     met: bool,
 }
@@ -31,22 +36,31 @@ struct Row<'a> {
     /// The chance to do better; `None` where it is not in all of them.
     chance: Option<f64>,
     interval: Option<Interval>,
+    basis: Basis,
 }
 
 impl Standings {
-    /// One table over all games and settings: how likely a session of a player goes better than one of
-    /// another in the same game and setting. `None` for fewer than two games or players, and where nobody
-    /// is in all of them.
+    /// One table over all games and settings, and one of what is simulated: how likely a session of a
+    /// player goes better than one of another in the same game and setting. `None` for fewer than two
+    /// games or players, and where nobody is in all of them.
     pub fn overall(&self, layout: Layout) -> Option<String> {
-        let groups = self.groups.values().filter(|players| players.len() > 1);
-        let groups: Vec<Contest<'_>> = groups.map(contest).collect();
+        let tables = [false, true].map(|simulated| self.overall_of(simulated, layout));
+        let tables: Vec<String> = tables.into_iter().flatten().collect();
+        (!tables.is_empty()).then(|| tables.join("\n\n"))
+    }
+
+    fn overall_of(&self, simulated: bool, layout: Layout) -> Option<String> {
+        let groups = self.groups.iter();
+        let groups = groups.filter(|(group, _)| group.simulated == simulated);
+        let groups = groups.map(|(_, players)| contest(players));
+        let groups: Vec<Contest<'_>> = groups.filter(|contest| contest.players.len() > 1).collect();
         if groups.len() < 2 {
             return None;
         }
         let mut players: Vec<&str> = Vec::new();
-        for (player, _) in groups.iter().flat_map(|contest| &contest.players) {
-            if !players.contains(&&***player) {
-                players.push(player);
+        for made in groups.iter().flat_map(|contest| &contest.players) {
+            if !players.contains(&made.player) {
+                players.push(made.player);
             }
         }
         let rows = players.into_iter().map(|player| row(player, &groups));
@@ -80,34 +94,39 @@ impl Standings {
                 from_to(interval, 1),
                 format!("{} of {}", row.played, groups.len()),
                 count(row.sessions as u64),
-                match row.chance {
-                    Some(_) => String::new(),
-                    None => "no overall: not in all of them".to_owned(),
-                },
+                row.notes_in_words(),
             ];
-            let beside = Beside::of(Selection::default().player(row.player));
+            let sessions = Selection::default().player(row.player);
+            let beside = Beside::of(sessions.simulated(simulated));
             let percent = row.chance.map(|chance| 100.0 * chance);
             table.row_with(cells, beside.bar(percent, interval));
         }
-        let title = "Overall: how likely, in percent, a session of a player goes better than one of \
+        let title = format!(
+            "Overall{}: how likely, in percent, a session of a player goes better than one of \
              another player in the same game and setting, by score or payoff, equal ones counted half; \
              the mean over others, games and settings (P(X > Y) of arXiv 2108.13264). 95 %, of sessions \
              drawn again; - where one has fewer than 5 of a game, and where players met in sessions. Who is not in all games and settings has \
-             none";
+             none",
+            if simulated { " (SIMULATED)" } else { "" }
+        );
+        let notes = rows.iter().flat_map(|row| row.basis.notes_below_title());
         Some(paragraphs([
-            Some(prose(title, layout)),
+            Some(prose(&title, layout)),
             Some(table.fitted(layout)),
+            explained(notes, layout),
         ]))
     }
 }
 
-fn contest(players: &BTreeMap<String, Values>) -> Contest<'_> {
-    let clusters = players.values().flat_map(BTreeMap::keys);
+fn contest(players: &BTreeMap<String, Own>) -> Contest<'_> {
+    let players = players.iter().filter(|(_, own)| !own.values.is_empty());
+    let clusters = players.clone().flat_map(|(_, own)| own.values.keys());
     let all = clusters.clone().count();
     let apart: BTreeSet<&u64> = clusters.collect();
-    let players = players.iter().map(|(player, values)| {
-        let means = values.values().map(|(sum, n)| sum / n);
-        (player, means.collect())
+    let players = players.map(|(player, own)| Made {
+        player,
+        values: own.values.values().map(|(sum, n)| sum / n).collect(),
+        basis: &own.basis,
     });
     Contest {
         players: players.collect(),
@@ -118,14 +137,16 @@ fn contest(players: &BTreeMap<String, Values>) -> Contest<'_> {
 fn row<'a>(player: &'a str, groups: &[Contest<'_>]) -> Row<'a> {
     let mut among: Vec<AmongOthers> = Vec::new();
     let mut sessions = 0;
+    let mut basis = Basis::default();
     for Contest { players, .. } in groups {
-        let Some((_, own)) = players.iter().find(|(name, _)| *name == player) else {
+        let Some(own) = players.iter().find(|made| made.player == player) else {
             continue;
         };
-        sessions += own.len();
-        let others = players.iter().filter(|(name, _)| *name != player);
-        let others = others.map(|(_, other)| other.clone()).collect();
-        among.push((own.clone(), others));
+        sessions += own.values.len();
+        basis.merge(own.basis);
+        let others = players.iter().filter(|made| made.player != player);
+        let others = others.map(|made| made.values.clone()).collect();
+        among.push((own.values.clone(), others));
     }
     let played = among.len();
     let is_whole = played == groups.len();
@@ -140,5 +161,17 @@ fn row<'a>(player: &'a str, groups: &[Contest<'_>]) -> Row<'a> {
         sessions,
         chance,
         interval: interval.map(|(_, interval)| interval),
+        basis,
+    }
+}
+
+impl Row<'_> {
+    fn notes_in_words(&self) -> String {
+        let notes = self.basis.notes_below_title();
+        let notes = notes.iter().map(Note::in_words);
+        let missing = self.chance.is_none();
+        let missing = missing.then(|| "no overall: not in all of them".to_owned());
+        let notes: Vec<String> = notes.chain(missing).collect();
+        notes.join(", ")
     }
 }

@@ -20,15 +20,11 @@ pub struct Ratio {
 /// The ratio of these numerators and denominators, one of each for every cluster; `None` where the
 /// denominators make 0.
 pub fn ratio(clusters: &[(f64, f64)]) -> Option<Ratio> {
-    let numerator: f64 = clusters.iter().map(|cluster| cluster.0).sum();
-    let denominator: f64 = clusters.iter().map(|cluster| cluster.1).sum();
-    if denominator == 0.0 {
-        return None;
-    }
-    let (value, n) = (numerator / denominator, clusters.len() as f64);
+    let (value, denominator) = of_sums(clusters)?;
+    let n = clusters.len() as f64;
     let mut residuals = Accumulator::default();
-    for (own, of) in clusters {
-        residuals.add((own - value * of) * n / denominator);
+    for residual in residuals_of(clusters, value, denominator) {
+        residuals.add(residual);
     }
     let interval = mean_interval(&[residuals]);
     Some(Ratio {
@@ -38,6 +34,35 @@ pub fn ratio(clusters: &[(f64, f64)]) -> Option<Ratio> {
             .map(|spread| spread / n.sqrt()),
         interval: interval.map(|interval| interval.moved(value, 1.0)),
     })
+}
+
+/// Numbers, one of each cluster, whose mean is that ratio and which spread as it does: what a mean
+/// over several ratios is made of. `None` where the denominators make 0.
+pub fn as_numbers(clusters: &[(f64, f64)]) -> Option<Accumulator> {
+    let (value, denominator) = of_sums(clusters)?;
+    let mut numbers = Accumulator::default();
+    for residual in residuals_of(clusters, value, denominator) {
+        numbers.add(value + residual);
+    }
+    Some(numbers)
+}
+
+/// The ratio, and the sum of denominators.
+fn of_sums(clusters: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let numerator: f64 = clusters.iter().map(|cluster| cluster.0).sum();
+    let denominator: f64 = clusters.iter().map(|cluster| cluster.1).sum();
+    (denominator != 0.0).then(|| (numerator / denominator, denominator))
+}
+
+/// How far each cluster moves the ratio; their mean is 0.
+fn residuals_of(
+    clusters: &[(f64, f64)],
+    value: f64,
+    denominator: f64,
+) -> impl Iterator<Item = f64> {
+    let n = clusters.len() as f64;
+    let residuals = clusters.iter();
+    residuals.map(move |(own, of)| (own - value * of) * n / denominator)
 }
 
 #[cfg(test)]
@@ -55,6 +80,19 @@ mod tests {
         assert_eq!(own.value, 4.0);
         assert!((interval.low - expected.low).abs() < 1e-12);
         assert!((interval.high - expected.high).abs() < 1e-12);
+    }
+
+    #[test]
+    fn numbers_of_unequal_clusters_have_the_ratio_as_their_mean() {
+        let clusters = [(10.0, 2.0), (3.0, 1.0), (20.0, 5.0)];
+        let numbers = as_numbers(&clusters).unwrap();
+        let own = ratio(&clusters).unwrap();
+        assert!((numbers.mean().unwrap() - own.value).abs() < 1e-12);
+        let interval = mean_interval(&[numbers]).unwrap();
+        assert!((interval.low - own.interval.unwrap().low).abs() < 1e-12);
+        let sessions = [(1.0, 1.0), (4.0, 1.0)];
+        assert_eq!(as_numbers(&sessions).unwrap().mean(), Some(2.5));
+        assert_eq!(as_numbers(&[(1.0, 0.0)]), None);
     }
 
     #[test]

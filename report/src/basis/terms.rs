@@ -1,0 +1,121 @@
+//! Under which terms the sessions behind a number were played: parameters of the game and settings
+//! of players that no axis of their experiment names. Sessions of several experiments, or of several
+//! labels of one, may be taken together though these differ; then it is said which do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use agon_engine::spec::Settings;
+use agon_engine::{PlayerKind, SessionSpec, registry};
+use serde_json::Value;
+
+use crate::axes::{LABEL, axes};
+use crate::players::player_of;
+
+/// A setting that says who a player is, which every table shows.
+const MODEL: &str = "model";
+
+/// Terms of the sessions behind a number, by game.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Terms(BTreeMap<String, OfGame>);
+
+/// Terms under which one game was played.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct OfGame {
+    /// Experiments, each with a label. Sessions of one have the same terms but for its axes.
+    sources: BTreeSet<(String, String)>,
+    /// Values of each term, by its path.
+    values: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Terms {
+    /// Takes in a session.
+    pub fn add(&mut self, spec: &SessionSpec) {
+        let label = spec.setting.get(LABEL).and_then(Value::as_str);
+        let label = label.unwrap_or_default();
+        let known = self.0.get(&spec.game).is_some_and(|known| {
+            let mut sources = known.sources.iter();
+            sources.any(|(experiment, own)| *experiment == spec.experiment && own == label)
+        });
+        if known {
+            return;
+        }
+        let known = self.0.entry(spec.game.clone()).or_default();
+        known
+            .sources
+            .insert((spec.experiment.clone(), label.to_owned()));
+        for (term, value) in terms_of(spec) {
+            known.values.entry(term).or_default().insert(value);
+        }
+    }
+
+    /// Takes in those of others.
+    pub fn merge(&mut self, other: &Self) {
+        for (game, others) in &other.0 {
+            let known = self.0.entry(game.clone()).or_default();
+            known.sources.extend(others.sources.iter().cloned());
+            for (term, values) in &others.values {
+                let values = values.iter().cloned();
+                known.values.entry(term.clone()).or_default().extend(values);
+            }
+        }
+    }
+
+    /// The names of terms that are not the same in all sessions of a game.
+    pub fn differing(&self) -> BTreeSet<String> {
+        let terms = self.0.values().flat_map(|game| &game.values);
+        let differing = terms.filter(|(_, values)| values.len() > 1);
+        differing.map(|(term, _)| last(term).to_owned()).collect()
+    }
+
+    /// The names of parameters that are not those which games have by default.
+    pub fn unusual(&self) -> BTreeSet<String> {
+        let mut unusual = BTreeSet::new();
+        for (game, known) in &self.0 {
+            let Some(usual) = usual(game) else {
+                continue;
+            };
+            for (name, value) in usual {
+                let played = known.values.get(&format!("params.{name}"));
+                let is_usual =
+                    |played: &BTreeSet<String>| played.iter().all(|one| *one == value.to_string());
+                if !played.is_none_or(is_usual) {
+                    unusual.insert(name);
+                }
+            }
+        }
+        unusual
+    }
+}
+
+/// The parameters that a game has by default; `None` of one that is not built in.
+fn usual(game: &str) -> Option<Settings> {
+    let built = registry::find(game).ok()?.build(&Settings::new());
+    built.ok().map(|built| built.params)
+}
+
+/// Parameters and settings with their values. Lists and tables are left out: some are drawn for
+/// each session.
+fn terms_of(spec: &SessionSpec) -> impl Iterator<Item = (String, String)> {
+    let params = spec.params.iter();
+    let params = params.map(|(name, value)| (format!("params.{name}"), value));
+    let seats = spec.seats.iter();
+    let seats = seats.filter(|player| player.kind != PlayerKind::Rule);
+    let settings = seats.flat_map(|player| {
+        let named = player_of(player, &spec.seats);
+        let settings = player.settings.iter();
+        settings.map(move |(name, value)| (format!("players.{named}.{name}"), value))
+    });
+    let varied = axes(spec).flat_map(|(axis, _)| axis.split('.'));
+    let varied: BTreeSet<&str> = varied.collect();
+    let all = params.chain(settings).filter(move |(term, value)| {
+        let name = last(term);
+        let is_plain = !value.is_array() && !value.is_object();
+        is_plain && name != MODEL && !varied.contains(name)
+    });
+    all.map(|(term, value)| (term, value.to_string()))
+}
+
+/// The last segment of a path.
+fn last(term: &str) -> &str {
+    term.rsplit('.').next().unwrap_or(term)
+}
