@@ -34,7 +34,7 @@ pub enum Value {
     /// A row inside this one.
     Row(Row),
     /// What numbers rest on.
-    Basis(Basis),
+    Basis(Box<Basis>),
 }
 
 impl Row {
@@ -130,7 +130,7 @@ impl Row {
     /// What numbers rest on; nothing where it does not say.
     pub(crate) fn basis(&self, name: &str) -> Basis {
         match self.get(name) {
-            Value::Basis(basis) => basis.clone(),
+            Value::Basis(basis) => (**basis).clone(),
             _ => Basis::default(),
         }
     }
@@ -186,7 +186,7 @@ from! {
     String, word => Self::Word(word);
     Row, row => Self::Row(row);
     Vec<Row>, rows => Self::Rows(rows);
-    Basis, basis => Self::Basis(basis);
+    Basis, basis => Self::Basis(Box::new(basis));
     Quartiles, of => Self::Row(of.into());
     Interval, of => Self::Row(Row::default().with("low", of.low).with("high", of.high));
 }

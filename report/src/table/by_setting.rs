@@ -26,7 +26,7 @@ enum Of {
     /// Those of the row above it, which says so.
     Above,
     /// Those that this is.
-    Basis(Basis),
+    Basis(Box<Basis>),
     /// Those of these players.
     Players(Vec<String>),
     /// Those of all seats.
@@ -70,7 +70,7 @@ impl Line {
     pub fn resting_on(basis: Basis, label: &str, cells: Cells) -> Self {
         Self {
             label: label.to_owned(),
-            of: Of::Basis(basis),
+            of: Of::Basis(Box::new(basis)),
             cells,
         }
     }
