@@ -85,7 +85,7 @@ impl<T> FairQueue<T> {
     pub fn push(&mut self, place: Place, cost: u64, call: T) -> u64 {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
-        let calls = self.enter(&place);
+        let calls = self.enter(&place, ticket);
         calls.push_back(Box::new(Entry {
             ticket,
             place,
@@ -116,7 +116,8 @@ impl<T> FairQueue<T> {
     /// most so many: order here is no reason to leave a team out whose turn it is
     /// over all replicas.
     pub fn take_of_other_teams(&mut self, taken: &mut Vec<Entry<T>>, most: usize) {
-        let waiting = self.teams.waiting.iter().map(|(_, name)| Arc::clone(name));
+        let waiting = self.teams.waiting.iter();
+        let waiting = waiting.map(|(_, _, name)| Arc::clone(name));
         let missing: Vec<Arc<str>> = waiting
             .filter(|name| taken.iter().all(|entry| entry.place.team != *name))
             .take(most)
@@ -138,7 +139,7 @@ impl<T> FairQueue<T> {
     pub fn put_back(&mut self, entries: Vec<Entry<T>>) {
         for entry in entries.into_iter().rev() {
             let (place, cost) = (entry.place.clone(), entry.cost);
-            self.enter(&place).push_front(Box::new(entry));
+            self.enter(&place, entry.ticket).push_front(Box::new(entry));
             self.served(&place, -signed(cost));
         }
     }
@@ -172,7 +173,7 @@ impl<T> FairQueue<T> {
         self.teams
             .waiting
             .iter()
-            .filter_map(|(_, name)| Some((name, self.teams.children.get(name)?)))
+            .filter_map(|(_, _, name)| Some((name, self.teams.children.get(name)?)))
             .map(|(name, child)| (name, child.content.weight, child.content.waiting))
     }
 
@@ -189,15 +190,15 @@ impl<T> FairQueue<T> {
         }
     }
 
-    /// Makes a place exist at every level and counts one more call there.
-    fn enter(&mut self, place: &Place) -> &mut Calls<T> {
+    /// Makes a place exist at every level and counts one more call there, of this ticket.
+    fn enter(&mut self, place: &Place, ticket: u64) -> &mut Calls<T> {
         self.waiting += 1;
-        let team = self.teams.enter(&place.team, place.weight);
+        let team = self.teams.enter(&place.team, place.weight, ticket);
         team.weight = place.weight;
         team.waiting += 1;
         let experiments = team.priorities.entry(Reverse(place.priority)).or_default();
-        let sessions = experiments.enter(&place.experiment, 1.0);
-        sessions.enter(&place.session, 1.0)
+        let sessions = experiments.enter(&place.experiment, 1.0, ticket);
+        sessions.enter(&place.session, 1.0, ticket)
     }
 
     fn session(&mut self, place: &Place) -> Option<&mut Calls<T>> {
@@ -277,23 +278,36 @@ fn signed(cost: u64) -> i128 {
 }
 
 /// One level of the tree: children and what each has been served. Those that wait
-/// and those that rest are kept in order of it.
+/// and those that rest are kept in order of it; of equals who came first.
 #[derive(Debug)]
 struct Level<C> {
     children: HashMap<Arc<str>, Child<C>>,
-    waiting: BTreeSet<(i128, Arc<str>)>,
-    resting: BTreeSet<(i128, Arc<str>)>,
-    /// What the least served of those who waited had been served; who comes
-    /// (back) starts no lower.
+    waiting: BTreeSet<Rank>,
+    resting: BTreeSet<Rank>,
+    /// Weights of those who wait.
+    weights: f64,
+    /// What somebody who waited all the time and got a fair share would have been served (the
+    /// virtual time of weighted fair queueing). Who comes (back) starts no lower, so that a stream
+    /// of newcomers, each of whom is served once, keeps nobody else waiting.
     floor: i128,
 }
+
+/// What was served, the ticket since which it waits, the name.
+type Rank = (i128, u64, Arc<str>);
 
 #[derive(Debug)]
 struct Child<C> {
     content: C,
     weight: f64,
     served: i128,
+    since: u64,
     waits: bool,
+}
+
+impl<C> Child<C> {
+    fn rank(&self, name: &Arc<str>) -> Rank {
+        (self.served, self.since, Arc::clone(name))
+    }
 }
 
 impl<C> Default for Level<C> {
@@ -302,14 +316,15 @@ impl<C> Default for Level<C> {
             children: HashMap::new(),
             waiting: BTreeSet::new(),
             resting: BTreeSet::new(),
+            weights: 0.0,
             floor: 0,
         }
     }
 }
 
 impl<C: Default> Level<C> {
-    /// The child, waiting from now on.
-    fn enter(&mut self, name: &Arc<str>, weight: f64) -> &mut C {
+    /// The child, waiting from now on with a call of this ticket.
+    fn enter(&mut self, name: &Arc<str>, weight: f64, ticket: u64) -> &mut C {
         let floor = self.floor;
         let child = self
             .children
@@ -318,14 +333,19 @@ impl<C: Default> Level<C> {
                 content: C::default(),
                 weight,
                 served: floor,
+                since: ticket,
                 waits: false,
             });
-        child.weight = weight;
-        if !child.waits {
-            self.resting.remove(&(child.served, Arc::clone(name)));
+        if child.waits {
+            self.weights += weight - child.weight;
+            child.weight = weight;
+        } else {
+            self.resting.remove(&child.rank(name));
+            child.weight = weight;
             child.served = child.served.max(floor);
-            child.waits = true;
-            self.waiting.insert((child.served, Arc::clone(name)));
+            (child.since, child.waits) = (ticket, true);
+            self.waiting.insert(child.rank(name));
+            self.weights += weight;
         }
         &mut child.content
     }
@@ -336,14 +356,14 @@ impl<C: Default> Level<C> {
 
     /// The least served child that waits.
     fn first(&mut self) -> Option<Arc<str>> {
-        let (served, name) = self.waiting.first()?;
+        let (served, _, name) = self.waiting.first()?;
         self.floor = self.floor.max(*served);
         let name = Arc::clone(name);
         // Who rests at or below the floor would start at the floor anyway.
-        while let Some((served, _)) = self.resting.first()
+        while let Some((served, ..)) = self.resting.first()
             && *served <= self.floor
         {
-            if let Some((_, name)) = self.resting.pop_first() {
+            if let Some((_, _, name)) = self.resting.pop_first() {
                 self.children.remove(&name);
             }
         }
@@ -359,9 +379,15 @@ impl<C: Default> Level<C> {
         } else {
             &mut self.resting
         };
-        set.remove(&(child.served, Arc::clone(name)));
+        set.remove(&child.rank(name));
         child.served += (cost as f64 * PARTS / child.weight) as i128;
-        set.insert((child.served, Arc::clone(name)));
+        set.insert(child.rank(name));
+        // A fair share of it is everybody's who waits. None of them is thought to have had more than
+        // the one that had most, whatever was taken, put back and corrected meanwhile.
+        if let Some((most, ..)) = self.waiting.last() {
+            self.floor += (cost as f64 * PARTS / self.weights) as i128;
+            self.floor = self.floor.min(*most);
+        }
     }
 
     /// The child has nobody waiting any more.
@@ -370,8 +396,12 @@ impl<C: Default> Level<C> {
             && child.waits
         {
             child.waits = false;
-            self.waiting.remove(&(child.served, Arc::clone(name)));
-            self.resting.insert((child.served, Arc::clone(name)));
+            self.waiting.remove(&child.rank(name));
+            self.resting.insert(child.rank(name));
+            self.weights -= child.weight;
+            if self.waiting.is_empty() {
+                self.weights = 0.0;
+            }
         }
     }
 }

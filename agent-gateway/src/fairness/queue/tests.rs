@@ -219,3 +219,93 @@ fn every_waiting_team_can_have_a_head_taken() {
     queue.put_back(taken);
     assert_eq!(queue.len(), 100);
 }
+
+/// A stream of sessions with one call each, of which always so many wait, beside sessions that ask
+/// again as soon as they are served. Returns how often each of these is served in so many turns.
+fn beside_newcomers(newcomers: usize, staying: usize, turns: usize) -> Vec<usize> {
+    let mut queue = FairQueue::default();
+    let mut number = 0;
+    let mut come = |queue: &mut FairQueue<()>| {
+        number += 1;
+        queue.push(place("t", 1.0, 0, "e", &format!("once-{number}")), 10, ());
+    };
+    for _ in 0..newcomers {
+        come(&mut queue);
+    }
+    let own = |staying: usize| place("t", 1.0, 0, "e", &format!("session-{staying}"));
+    for session in 0..staying {
+        queue.push(own(session), 10, ());
+    }
+    let mut served = vec![0; staying];
+    for _ in 0..turns {
+        for entry in queue.take(1) {
+            let session = entry.place.session.strip_prefix("session-");
+            match session.map(|number| number.parse::<usize>().unwrap()) {
+                Some(session) => {
+                    served[session] += 1;
+                    queue.push(own(session), 10, ());
+                }
+                None => come(&mut queue),
+            }
+        }
+    }
+    served
+}
+
+#[test]
+fn a_stream_of_newcomers_keeps_nobody_waiting() {
+    for served in beside_newcomers(24, 2, 2_600) {
+        assert!((80..=120).contains(&served), "{served}");
+    }
+    for served in beside_newcomers(1, 1, 100) {
+        assert!((40..=60).contains(&served), "{served}");
+    }
+}
+
+#[test]
+fn newcomers_among_themselves_are_served_in_order_of_arrival() {
+    let mut queue = FairQueue::default();
+    let mut waiting = VecDeque::new();
+    for number in 0..30 {
+        queue.push(
+            place("t", 1.0, 0, "e", &format!("once-{number}")),
+            10,
+            number,
+        );
+        waiting.push_back(number);
+    }
+    for number in 30..2_000 {
+        let served = queue.take(1).pop().unwrap();
+        assert_eq!(Some(served.call), waiting.pop_front());
+        queue.push(
+            place("t", 1.0, 0, "e", &format!("once-{number}")),
+            10,
+            number,
+        );
+        waiting.push_back(number);
+    }
+}
+
+#[test]
+fn calls_that_are_taken_and_put_back_while_others_come_keep_nobody_waiting() {
+    let mut queue = FairQueue::default();
+    let once = |number: usize| place("t", 1.0, 0, "e", &format!("once-{number}"));
+    let stays = || place("t", 1.0, 0, "e", "stays");
+    for number in 0..20 {
+        queue.push(once(number), 10, false);
+    }
+    queue.push(stays(), 10, true);
+    let mut served = 0;
+    for turn in 0..4_000 {
+        let mut taken = queue.take(8);
+        // One of four turns serves the first of them; who is served is followed by another.
+        if turn % 4 == 0 {
+            let first = taken.remove(0);
+            served += usize::from(first.call);
+            let next = if first.call { stays() } else { once(20 + turn) };
+            queue.push(next, 10, first.call);
+        }
+        queue.put_back(taken);
+    }
+    assert!((24..=96).contains(&served), "{served}");
+}
