@@ -34,10 +34,6 @@ const DELAYS: DelayPolicy = DelayPolicy {
     give_up_after: None,
 };
 
-/// A stopping gateway still waits this long for its store: a Redis that restarts needs
-/// no more.
-const LAST_CHANCE: Duration = Duration::from_secs(2);
-
 /// Something to be sent to a store.
 pub struct OutboxMessage {
     kind: &'static str,
@@ -220,7 +216,7 @@ impl Outbox {
             }
             if stops {
                 let now = Instant::now();
-                if now >= *last_chance.get_or_insert(now + LAST_CHANCE) {
+                if now >= *last_chance.get_or_insert(now + failure.error.last_chance()) {
                     return self.give_up(&failure.error);
                 }
             }

@@ -4,6 +4,7 @@
 
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use agon_service_kit::status::ErrorClass;
 
@@ -69,7 +70,21 @@ pub enum StoreError {
     Closed,
 }
 
+/// A Redis that restarts or fails over needs no more; a stopping gateway has this much.
+const REDIS_IS_BACK: Duration = Duration::from_secs(8);
+
+/// A full disk should not hold up the end.
+const DISK_IS_BACK: Duration = Duration::from_secs(2);
+
 impl StoreError {
+    /// How long a stopping gateway tries on after this.
+    pub(crate) fn last_chance(&self) -> Duration {
+        match self {
+            Self::Redis { .. } => REDIS_IS_BACK,
+            _ => DISK_IS_BACK,
+        }
+    }
+
     /// Turns the client's error into one of an operation.
     pub fn redis(operation: &'static str) -> impl Fn(redis::RedisError) -> Self {
         move |source| Self::Redis { operation, source }

@@ -72,6 +72,13 @@ impl Bucket {
         self.left = Some((self.level(terms, now_ms) - charge as f64, now_ms));
     }
 
+    /// Lets its past lie so much later; negative: earlier.
+    pub fn shift(&mut self, by_ms: f64) {
+        if let Some((_, at_ms)) = &mut self.left {
+            *at_ms += by_ms;
+        }
+    }
+
     /// Corrects an estimate. What would overflow is cut off by the next look.
     pub fn correct(&mut self, estimated: u64, used: u64) {
         if let Some((level, _)) = &mut self.left {

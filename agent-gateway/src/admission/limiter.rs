@@ -271,6 +271,7 @@ impl Limiter {
             };
             state.draft(subject, notes.iter().map(|(note, _)| note), time, store);
             let now = common_time(time, state.newest_ms());
+            state.books.set_back(SET_BACK_MS, now);
             if let Some(store) = store {
                 let is_lost = |process: &str, calls: &_| store.is_lost(process, calls, now);
                 state.books.reclaim(is_lost, now);

@@ -63,6 +63,17 @@ impl Scope {
         }
     }
 
+    /// Lets its past and its holds lie so much later; negative: earlier. Hours of the day stay.
+    pub fn shift(&mut self, by_ms: f64) {
+        for bucket in &mut self.buckets {
+            bucket.shift(by_ms);
+        }
+        self.held_until_ms += by_ms;
+        if let Some(gathers) = &mut self.gathers {
+            gathers.until_ms += by_ms;
+        }
+    }
+
     /// Somebody else gathers here.
     pub fn is_gathered_by_other(&self, asker: &str, now: f64) -> bool {
         let gathers = self

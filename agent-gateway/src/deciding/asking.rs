@@ -84,11 +84,10 @@ impl Decider {
     ) -> Result<Option<Box<AnsweredCall>>, DecideError> {
         let lane = &route.lane;
         if self.recorder.is_behind() {
-            let caught_up = self.unpaid(question, self.recorder.caught_up()).await;
-            if let Err(error) = caught_up {
-                self.settle_unasked(lane, &ready).await;
-                return Err(error);
-            }
+            // However long that takes, quota and money are for others meanwhile.
+            self.settle_unasked(lane, &ready).await;
+            self.unpaid(question, self.recorder.caught_up()).await?;
+            return Ok(None);
         }
         let effort = question.request.effort();
         self.provider_calls

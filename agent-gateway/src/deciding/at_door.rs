@@ -11,7 +11,7 @@ use agon_service_kit::tasks::with_causes;
 use super::{Answer, Decider, Question};
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, Usage};
-use crate::door_store::{DoorAnswer, OpenAsk, StandIn, SubmittedAnswer};
+use crate::door_store::{DoorAnswer, OpenAsk, StandIn, SubmitOutcome, SubmittedAnswer};
 use crate::store_error::StoreError;
 
 /// Somebody who answers has said all there is to say.
@@ -89,7 +89,9 @@ impl Decider {
             pause = match self.waiting(ask).await {
                 Ok(Some(waiting)) if waiting < stand_in.after => stand_in.after - waiting,
                 Ok(Some(_)) => match self.doors.answer(&late(ask, stand_in)).await {
-                    Ok(_) => return,
+                    Ok(SubmitOutcome::Stands | SubmitOutcome::AnsweredDifferently) => return,
+                    // It has expired meanwhile, and is published again.
+                    Ok(SubmitOutcome::NobodyAsks | SubmitOutcome::OtherRequest(_)) => FIRST_LOOK,
                     Err(error) => complain(ask, &error),
                 },
                 // It is not published yet, or was answered a moment ago.

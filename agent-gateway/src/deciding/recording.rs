@@ -11,16 +11,13 @@ use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::with_causes;
 use parking_lot::Mutex;
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, DecisionAddress};
 use crate::ledger::Ledger;
 use crate::money::NanoDollars;
-
-/// A stopping gateway still waits this long for its ledger: a Redis that
-/// restarts needs no more, and a full disk should not hold up the end.
-const LAST_CHANCE: Duration = Duration::from_secs(2);
 
 /// A store that is back has the answer this soon.
 const LONGEST_DELAY: Duration = Duration::from_secs(1);
@@ -92,12 +89,8 @@ impl Recorder {
             cap: LONGEST_DELAY,
             ..DelayPolicy::default()
         });
-        let stopping = &self.stopping;
-        let over = async {
-            stopping.cancelled().await;
-            tokio::time::sleep(LAST_CHANCE).await;
-        };
-        tokio::pin!(over);
+        // Once the gateway stops: until when the ledger may fail.
+        let mut last_chance: Option<Instant> = None;
         loop {
             let error = match self.ledger.record(address, decision.clone()).await {
                 Ok(standing) => {
@@ -115,22 +108,24 @@ impl Recorder {
                     "paid answers not recorded yet and kept in memory; no model is asked meanwhile"
                 );
             }
-            let stops = stopping.is_cancelled();
-            let delay = if stops {
-                LAST_DELAY
-            } else {
-                delays.next_delay().unwrap_or(LAST_DELAY)
-            };
-            tokio::select! {
-                biased;
-                () = &mut over => {
+            let stops = self.stopping.is_cancelled();
+            if stops {
+                let now = Instant::now();
+                if now >= *last_chance.get_or_insert(now + error.last_chance()) {
                     let address = address.clone();
                     return Err(DecideError::Unrecorded {
                         address,
                         source: Box::new(error),
                     });
                 }
-                () = stopping.cancelled(), if !stops => {}
+            }
+            let delay = if stops {
+                LAST_DELAY
+            } else {
+                delays.next_delay().unwrap_or(LAST_DELAY)
+            };
+            tokio::select! {
+                () = self.stopping.cancelled(), if !stops => {}
                 () = tokio::time::sleep(delay) => {}
             }
         }

@@ -72,6 +72,19 @@ impl Shares {
         }
     }
 
+    /// The last time at which a team waited.
+    pub fn newest_ms(&self) -> f64 {
+        let times = self.0.values().map(|team| team.waited_at_ms);
+        times.fold(0.0, f64::max)
+    }
+
+    /// Lets its past lie so much later; negative: earlier.
+    pub fn shift(&mut self, by_ms: f64) {
+        for team in self.0.values_mut() {
+            team.waited_at_ms += by_ms;
+        }
+    }
+
     fn least_served(&self, now_ms: f64) -> f64 {
         let waiting = self
             .0

@@ -120,7 +120,9 @@ async fn stopping_gateway_tells_what_it_can_and_does_not_wait_for_ever() {
     tokio::task::yield_now().await;
     let began = Instant::now();
     let _ = tasks.shutdown(Duration::from_secs(60)).await;
-    assert!(began.elapsed() < LAST_CHANCE * 2, "{:?}", began.elapsed());
+    // Longer than a Redis takes to restart, and shorter than a gateway has.
+    let waited = began.elapsed().as_secs_f64();
+    assert!((7.0..10.0).contains(&waited), "{waited}");
     assert!(waiting.await.unwrap().is_err());
 }
 

@@ -124,6 +124,27 @@ impl Books {
         }
     }
 
+    /// Lets what was changed at a time that is more than `most` milliseconds ahead have been changed
+    /// now: the clock was set back. Otherwise no limit would refill, no hold end and no team stop to
+    /// wait until the clock has caught up.
+    pub fn set_back(&mut self, most: f64, now: f64) {
+        let scopes = self.scopes.iter_mut();
+        for scope in scopes.filter(|scope| scope.content.changed_ms > now + most) {
+            let counts = scope.edit();
+            let by = now - counts.changed_ms;
+            counts.scope.shift(by);
+            for calls in counts.in_flight.values_mut() {
+                calls.lost_at_ms += by;
+            }
+            counts.changed_ms = now;
+        }
+        let shares = self.shares.iter_mut();
+        for shares in shares.filter(|shares| shares.content.newest_ms() > now + most) {
+            let shares = shares.edit();
+            shares.shift(now - shares.newest_ms());
+        }
+    }
+
     /// Grants as many asks of a batch as fit.
     pub fn reserve(&mut self, batch: &Batch<'_>, now: f64) -> Verdict {
         let candidates = batch.candidates.iter();
@@ -142,12 +163,15 @@ impl Books {
         let mut wait_ms = f64::INFINITY;
         let mut stopped_by_lane = false;
         for (index, ask) in batch.asks.iter().enumerate() {
-            // Its answer was lost: what was granted then is granted now.
+            // Its answer was lost: what was granted then is granted now, unless its key is none of
+            // the candidates any more.
             if let Some(before) = self.attempts.get(&ask.attempt) {
                 let mut candidates = batch.candidates.iter();
-                let candidate = candidates.find(|candidate| candidate.key == before.key);
-                granted[index] = candidate.map(|candidate| batch.reservation(ask, candidate));
-                continue;
+                if let Some(candidate) = candidates.find(|one| one.key == before.key) {
+                    granted[index] = Some(batch.reservation(ask, candidate));
+                    continue;
+                }
+                self.end(&ask.attempt, &Charge::default(), now);
             }
             let Share { team, weight, cost } = &ask.share;
             let slack = slack(*cost, *weight, rate, weights);

@@ -86,17 +86,24 @@ impl LimiterState {
                 Note::Held { lane, key, .. } => (key, lane),
             };
             self.draft_key(key, lane, unlimited);
-            // It may have been granted on another key, where the answer to it was lost.
-            if let Note::Settled(settled) = note
-                && let Some(open) = self.books.attempts.get(&settled.reservation.attempt)
-                && open.key != *key
-            {
-                let (key, lane) = (open.key.clone(), open.lane.clone());
-                self.draft_key(&key, &lane, unlimited);
+            if let Note::Settled(settled) = note {
+                self.draft_attempt(&settled.reservation.attempt, unlimited);
             }
+        }
+        for attempt in &subject.attempts {
+            self.draft_attempt(attempt, unlimited);
         }
         for lost in self.books.attempts.lost(now) {
             self.draft_key(&lost.key, &lost.lane, unlimited);
+        }
+    }
+
+    /// Drafts the key of an attempt that is open. Where the answer to it was lost, that may be
+    /// another one than is known.
+    fn draft_attempt(&mut self, attempt: &str, shared: bool) {
+        if let Some(open) = self.books.attempts.get(attempt) {
+            let (key, lane) = (open.key.clone(), open.lane.clone());
+            self.draft_key(&key, &lane, shared);
         }
     }
 

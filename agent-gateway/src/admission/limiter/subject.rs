@@ -32,6 +32,8 @@ pub(super) struct Settled {
 pub(super) struct Subject {
     pub scopes: Vec<(ScopeName, bool)>,
     pub shares: Vec<(SharesName, bool)>,
+    /// Attempts that are asked for, and may be open already.
+    pub attempts: Vec<String>,
 }
 
 impl Note {
@@ -59,6 +61,8 @@ impl Subject {
         }
         let limited = subject.scopes.iter().any(|(_, limited)| *limited);
         subject.shares.push((batch.shares_name(), limited));
+        let attempts = batch.asks.iter().map(|ask| ask.attempt.clone());
+        subject.attempts = attempts.collect();
         subject
     }
 

@@ -32,6 +32,8 @@ struct Shaky {
     next: Mutex<Option<Fate>>,
     late: Mutex<Vec<(Vec<Document>, String)>>,
     exchanges: Mutex<usize>,
+    /// How much later than at first the clock says that it is.
+    later_ms: Mutex<f64>,
 }
 
 impl Shaky {
@@ -74,7 +76,7 @@ impl LimitStore for Shaky {
     }
 
     fn now_ms(&self) -> f64 {
-        1_000_000.0
+        1e12 + *self.later_ms.lock()
     }
 
     fn keeps_unlimited(&self) -> bool {
@@ -118,15 +120,19 @@ fn over(store: &Arc<Shaky>) -> Limiter {
 }
 
 fn keys() -> [Candidate; 1] {
-    [Candidate {
-        key: KeyId::from("a"),
+    [key("a", 6_000)]
+}
+
+fn key(name: &str, requests_per_minute: u64) -> Candidate {
+    Candidate {
+        key: KeyId::from(name),
         limits: KeyLimits {
-            requests_per_minute: Some(6_000),
+            requests_per_minute: Some(requests_per_minute),
             ..KeyLimits::default()
         },
         lane_limits: KeyLimits::default(),
         room: None,
-    }]
+    }
 }
 
 fn request() -> Charge {
@@ -137,6 +143,14 @@ fn request() -> Charge {
 }
 
 async fn ask(limiter: &Limiter, attempt: &str) -> Result<Option<Reservation>, StoreError> {
+    ask_with(limiter, attempt, &keys()).await
+}
+
+async fn ask_with(
+    limiter: &Limiter,
+    attempt: &str,
+    candidates: &[Candidate],
+) -> Result<Option<Reservation>, StoreError> {
     let asks = [Ask {
         attempt: attempt.to_owned(),
         charge: request(),
@@ -154,7 +168,7 @@ async fn ask(limiter: &Limiter, attempt: &str) -> Result<Option<Reservation>, St
         lane: "lane",
         asker: "asker",
         burst: Duration::from_secs(1),
-        candidates: &keys(),
+        candidates,
         asks: &asks,
         waiting: &[("team".to_owned(), 1.0)],
     };
@@ -185,6 +199,43 @@ async fn what_was_granted_counts_once_when_the_answer_is_lost() {
     settle().await.unwrap();
     assert_eq!(seen(&limiter).await, (1, 1));
     assert_eq!(seen(&over(&store)).await, (1, 1));
+}
+
+#[tokio::test]
+async fn granted_call_whose_key_has_gone_goes_to_another_one() {
+    let store = Arc::new(Shaky::default());
+    let limiter = over(&store);
+    *store.next.lock() = Some(Fate::AnswerLost);
+    ask(&limiter, "first").await.unwrap_err();
+    let left = [key("b", 6_000)];
+    let granted = ask_with(&limiter, "first", &left).await.unwrap().unwrap();
+    assert_eq!(granted.key, left[0].key);
+    assert_eq!(seen(&limiter).await, (0, 0));
+    let seen = limiter.outlook("pool", "lane", &left).await.unwrap();
+    assert_eq!((seen[0].key_wide[0].used, seen[0].in_flight), (1, 1));
+}
+
+#[tokio::test]
+async fn limits_refill_though_the_clock_was_set_back_by_an_hour() {
+    let store = Arc::new(Shaky::default());
+    let limiter = over(&store);
+    let keys = [key("a", 60)];
+    let takes = async |from: u32| {
+        let mut taken = 0;
+        while ask_with(&limiter, &format!("{from} {taken}"), &keys)
+            .await
+            .unwrap()
+            .is_some()
+        {
+            taken += 1;
+        }
+        taken
+    };
+    assert!(takes(0).await > 0);
+    *store.later_ms.lock() = -3_600_000.0;
+    assert_eq!(takes(1).await, 0);
+    *store.later_ms.lock() += 10_000.0;
+    assert!(takes(2).await > 0);
 }
 
 #[tokio::test]
