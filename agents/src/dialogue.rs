@@ -287,11 +287,7 @@ impl Dialogue {
 
     /// The form that the reply should have; none when words are asked for.
     fn format(&self, ask: &Ask, thinking: Thinking) -> Option<ReplyFormat> {
-        let has_form = matches!(
-            self.settings.reply,
-            ReplyStyle::Structured | ReplyStyle::Typed
-        );
-        has_form.then(|| ReplyFormat {
+        self.settings.reply.has_schema().then(|| ReplyFormat {
             name: ask.kind.to_string(),
             schema: reply_schema(ask, thinking, &self.rivals().names_of_others()).into(),
         })
@@ -366,7 +362,10 @@ impl Dialogue {
     /// how often that happens is a property of the model. So is one that only another
     /// model could make out.
     fn note_reading(&mut self, reading: &Reading) {
-        let is_expected = reading.is_clean() || !self.wants_json();
+        let follows_thoughts = self.thinking.is_aloud(self.settings.reply)
+            && reading.found_in == Place::Embedded
+            && reading.repairs.is_empty();
+        let is_expected = follows_thoughts || reading.is_clean() || !self.wants_json();
         if is_expected && reading.found_in != Place::Reader {
             return;
         }
@@ -394,12 +393,13 @@ impl Dialogue {
             let of = |about: About, value: Option<Value>| {
                 (about.field(&ask.kind), value.unwrap_or_default())
             };
-            [
-                of(About::PreviousAnswer, answer),
-                of(About::PreviousPayoff, payoff),
-            ]
-            .into_iter()
-            .collect()
+            let known = [
+                (About::PreviousAnswer, answer),
+                (About::PreviousPayoff, payoff),
+            ];
+            let asked = fields.of(ask);
+            let known = known.into_iter().filter(|(about, _)| asked.contains(about));
+            known.map(|(about, value)| of(about, value)).collect()
         });
         self.note(notes::Reasons {
             round: self.narrator.round(),

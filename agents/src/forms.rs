@@ -8,6 +8,8 @@ use agon_engine::game::player_name;
 use agon_engine::{Action, Ask, Form};
 use serde_json::{Map, Value, json};
 
+use crate::settings::ReplyStyle;
+
 pub mod fields;
 
 use fields::Fields;
@@ -49,6 +51,18 @@ pub enum Thinking {
         /// what it may not; else as answers to the same ask.
         in_words: bool,
     },
+}
+
+impl Thinking {
+    /// Whether the model is told to think step by step.
+    pub fn is_step_by_step(self) -> bool {
+        matches!(self, Self::StepByStep | Self::Stated(Fields::StepByStep))
+    }
+
+    /// Whether its thoughts stand in words before the object that is asked for.
+    pub fn is_aloud(self, reply: ReplyStyle) -> bool {
+        self == Self::Stated(Fields::StepByStep) && !reply.has_schema()
+    }
 }
 
 /// The schema of an object with these fields and no others. Written out because the order of

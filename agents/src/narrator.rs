@@ -19,7 +19,7 @@ use crate::forms::fields::About;
 use crate::forms::{Thinking, wording};
 use crate::library::PromptLibrary;
 use crate::rivals::Rivals;
-use crate::settings::PlayerSettings;
+use crate::settings::{PlayerSettings, ReplyStyle};
 use crate::templates::Templates;
 
 /// The template that tells any event.
@@ -31,6 +31,8 @@ pub struct Narrator {
     templates: Templates,
     /// The wording in which the model is told to think step by step.
     thinking: u64,
+    /// How answers are asked for.
+    reply: ReplyStyle,
     game: Value,
     latest: BTreeMap<String, Value>,
     round: u32,
@@ -74,6 +76,7 @@ impl Narrator {
             templates: Templates::new(settings, &folder, seat, library),
             // What is wrong with it is said before any seat is taken.
             thinking: wording(&settings.own).unwrap_or(1),
+            reply: settings.reply,
             game: Value::from(()),
             latest: BTreeMap::new(),
             round: 1,
@@ -205,7 +208,8 @@ impl Narrator {
         context! {
             ask => describe(ask),
             round => self.round,
-            think => if thinking == Thinking::StepByStep { self.thinking } else { 0 },
+            think => if thinking.is_step_by_step() { self.thinking } else { 0 },
+            aloud => thinking.is_aloud(self.reply),
             explain => thinking == Thinking::Explained,
             fields => match thinking {
                 Thinking::Stated(fields) => fields.of(ask).into_iter().map(field).collect(),

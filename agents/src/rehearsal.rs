@@ -26,12 +26,13 @@ use crate::settings::{Others, PERSONAS, Persona, PlayerSettings, ReplyStyle};
 mod agents;
 
 /// Every way to ask.
-const WAYS: [Thinking; 7] = [
+const WAYS: [Thinking; 8] = [
     Thinking::None,
     Thinking::Explained,
     Thinking::StepByStep,
     Thinking::Stated(Fields::Opening),
     Thinking::Stated(Fields::Reviewing),
+    Thinking::Stated(Fields::StepByStep),
     Thinking::Foreseeing { in_words: false },
     Thinking::Foreseeing { in_words: true },
 ];

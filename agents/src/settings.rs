@@ -217,6 +217,11 @@ impl ReplyStyle {
             Self::Typed => "typed",
         }
     }
+
+    /// Whether a schema goes along, which leaves no room for words around an object.
+    pub fn has_schema(self) -> bool {
+        matches!(self, Self::Structured | Self::Typed)
+    }
 }
 
 impl PlayerSettings {

@@ -367,25 +367,25 @@ fn rules_of(name: &'static str, params: serde_json::Value, version: &str) -> Str
 }
 
 #[test]
-fn a_private_value_is_called_a_secret_as_long_as_it_is_one() {
-    /// What bounds the secret.
-    const UNTIL: [(&str, &str); 5] = [
-        ("v1", "until the first round"),
-        ("v2", "before the first round"),
-        ("v3", "until the first sale"),
-        ("v4", "until the end of the first round"),
-        ("v5", "before the first round is over"),
+fn a_private_value_is_called_a_secret_before_the_first_auction_only() {
+    /// What bounds the secret: values may be shown after it.
+    const AT_FIRST: [(&str, &str); 5] = [
+        ("v1", "Beforehand, each bidder knows only its own"),
+        ("v2", "When the auction begins, no participant knows"),
+        ("v3", "Players start without knowing"),
+        ("v4", "Before the auction, your assets"),
+        ("v5", "To begin with, everyone is shown their own"),
     ];
     for name in ["second_price_auction", "ascending_auction"] {
-        for (version, until) in UNTIL {
-            let is_bounded = |shown: &str, history: u32| {
+        for (version, at_first) in AT_FIRST {
+            let rules = |shown: &str, history: u32| {
                 let params =
                     json!({ "players": 3, "rounds": 2, "shown": shown, "history": history });
-                rules_of(name, params, version).contains(until)
+                rules_of(name, params, version)
             };
-            assert!(is_bounded("strategies_and_values", 1), "{name} {version}");
-            assert!(!is_bounded("strategies", 1), "{name} {version}");
-            assert!(!is_bounded("strategies_and_values", 0), "{name} {version}");
+            let plain = rules("strategies", 0);
+            assert!(plain.contains(at_first), "{name} {version}: {plain}");
+            assert_eq!(rules("strategies_and_values", 1), plain);
         }
     }
 }
@@ -402,47 +402,42 @@ fn equal_bids_win_nothing_as_long_as_they_remain() {
     }
 }
 
+/// Games of which players are told that they are played once, and later on what was done in
+/// those that were played (EconArena, appendices B.4 and B.8).
+const PLAYED_AGAIN: [&str; 3] = [
+    "beauty_contest",
+    "second_price_auction",
+    "ascending_auction",
+];
+
 #[test]
-fn who_remembers_no_round_is_told_of_one() {
-    for name in [
-        "beauty_contest",
-        "second_price_auction",
-        "ascending_auction",
-    ] {
+fn a_game_that_is_played_again_is_first_told_of_as_one() {
+    for name in PLAYED_AGAIN {
         for version in VERSIONS {
             let rules = |rounds: u32, history: u32| {
                 let params = json!({ "players": 3, "rounds": rounds, "history": history });
-                rules_of(name, params, version).to_lowercase()
+                rules_of(name, params, version)
             };
-            let says_one = |rules: &str| {
-                ["one-round", "single-round", "one round", "single round"]
-                    .iter()
-                    .any(|words| rules.contains(words))
-            };
-            for one in [rules(1, 1), rules(1, 0), rules(17, 0)] {
-                assert!(
-                    says_one(&one) && !one.contains("17"),
-                    "{name} {version}: {one}"
-                );
-                assert!(
-                    !one.contains("each round") && !one.contains("every round"),
-                    "{one}"
-                );
+            let once = rules(1, 1);
+            assert!(once.contains("one-round"), "{name} {version}: {once}");
+            for (rounds, history) in [(1, 0), (17, 0), (17, 1)] {
+                assert_eq!(rules(rounds, history), once, "{name} {version}");
             }
-            let many = rules(17, 1);
-            assert!(many.contains("17"), "{name} {version}: {many}");
         }
+    }
+}
+
+/// How a report of the v1 wording tells how often there was such a game.
+fn held(round: u32) -> String {
+    match round {
+        1 => "once so far".to_owned(),
+        _ => format!(" {round} times so far"),
     }
 }
 
 #[test]
 fn as_many_past_rounds_are_told_as_the_game_says() {
-    const GAMES: [&str; 3] = [
-        "beauty_contest",
-        "second_price_auction",
-        "ascending_auction",
-    ];
-    for name in GAMES {
+    for name in PLAYED_AGAIN {
         for history in 0..4 {
             let params = json!({ "players": 3, "rounds": 6, "history": history });
             let game = table::play(name, &table::settings(params), 3, 0);
@@ -451,8 +446,48 @@ fn as_many_past_rounds_are_told_as_the_game_says() {
             let told = text(&thoughts).pop().unwrap();
             let told: String = told.iter().map(|message| &*message.content).collect();
             for round in 1..6 {
-                let is_told = told.contains(&format!("Round {round} is over"));
+                let is_told = told.contains(&held(round));
                 assert_eq!(is_told, round + history >= 6, "{name}, {history}: {told}");
+            }
+            assert_eq!(told.contains("again"), history > 0, "{told}");
+        }
+    }
+}
+
+#[test]
+fn of_past_games_only_answers_and_private_values_are_told() {
+    for name in PLAYED_AGAIN {
+        for version in VERSIONS {
+            for shown in ["strategies", "strategies_and_values"] {
+                let mut params = json!({ "players": 3, "rounds": 17, "history": 3 });
+                if name != "beauty_contest" {
+                    params["shown"] = json!(shown);
+                }
+                let game = table::play(name, &table::settings(params), 3, 0);
+                let player = player(json!({ "prompt": version }));
+                let thoughts = game.thoughts(&player, 1, &game.events, as_json);
+                for thought in &thoughts {
+                    let said = thought.messages.iter().skip(1);
+                    let said = said.filter(|message| message.role == Role::User);
+                    let said: String = said.map(|message| &*message.content).collect();
+                    // How many games there will be, and what came of those that were played.
+                    let more = [
+                        "of 17",
+                        "payoff",
+                        "winner",
+                        "won",
+                        "buyer",
+                        "average was",
+                        "ound",
+                    ];
+                    for word in more {
+                        assert!(!said.contains(word), "{name} {version} {word}: {said}");
+                    }
+                    let others = said.contains("private values");
+                    let after = said.contains("(you are player_1)");
+                    let values = shown != "strategies" && name != "beauty_contest" && after;
+                    assert!(!values || others, "{name} {version}: {said}");
+                }
             }
         }
     }

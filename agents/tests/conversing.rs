@@ -4,7 +4,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use agon_agents::{Agent, Message, Mind, MindError, Note, PromptLibrary, Reply, Role, Thought};
+use agon_agents::{
+    Agent, Message, Mind, MindError, Note, PromptLibrary, Reply, Role, Thought, check_player,
+};
 use agon_engine::{Action, Form, Foul, PlayerSpec, registry};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -312,6 +314,14 @@ fn where_there_is_no_room_for_a_summary_none_is_asked_for() {
     );
 }
 
+/// How a report of a contest tells how often there was one.
+fn held(round: u32) -> String {
+    match round {
+        1 => "once so far".to_owned(),
+        _ => format!(" {round} times so far"),
+    }
+}
+
 #[test]
 fn what_a_game_wants_forgotten_is_in_no_summary() {
     let params = json!({ "players": 9, "rounds": 14, "history": 6 });
@@ -320,7 +330,7 @@ fn what_a_game_wants_forgotten_is_in_no_summary() {
     let (thoughts, notes) = played(&game, settings, false, |thought| match thought.purpose {
         "summarise" => {
             let text = all_text(&thought.messages);
-            let rounds = (1..=14).filter(|round| text.contains(&format!("Round {round} is over")));
+            let rounds = (1..=14).filter(|round| text.contains(&held(*round)));
             let rounds: Vec<String> = rounds.map(|round| format!("<{round}>")).collect();
             said(&format!("We met {}.", rounds.join(" ")))
         }
@@ -337,10 +347,8 @@ fn what_a_game_wants_forgotten_is_in_no_summary() {
     );
     for thought in asks {
         let text = all_text(&thought.messages);
-        let now = (1..=14)
-            .rev()
-            .find(|round| text.contains(&format!("Round {round} of 14")))
-            .unwrap();
+        let held = (1..14).rev().find(|round| text.contains(&held(*round)));
+        let now = held.map_or(1, |round| round + 1);
         for past in 1..now {
             let told = text.contains(&format!("<{past}>"));
             assert!(!told || past + 6 >= now, "round {past} in {now}: {text}");
@@ -351,7 +359,7 @@ fn what_a_game_wants_forgotten_is_in_no_summary() {
 #[test]
 fn agents_with_words_of_their_own_and_people_take_no_such_settings() {
     let check = |settings: Value, game: &str| {
-        let checked = agon_agents::check_player(&player(settings), game, &PromptLibrary::builtin());
+        let checked = check_player(&player(settings), game, &PromptLibrary::builtin());
         checked.map_err(|error| error.to_string())
     };
     for agent in ["bdi", "harbor", "person"] {
@@ -606,13 +614,15 @@ fn beliefs_are_asked_for_before_the_answer_and_about_the_past_once_there_is_one(
                 let found = fields(thought);
                 let found: Vec<&str> = found.iter().map(String::as_str).collect();
                 let text = all_text(&thought.messages);
+                let of_own_value = ["bid", "decision"].contains(&kind.as_str());
                 if found.contains(&&*previous) {
-                    assert_eq!(
-                        found,
-                        ["goal", &previous, "previous_payoff", kind, "reason"]
-                    );
+                    let mut asked = vec!["goal", &previous, kind, "reason"];
+                    if of_own_value {
+                        asked.insert(2, "previous_payoff");
+                    }
+                    assert_eq!(found, asked);
                     with_past += 1;
-                } else if ["bid", "decision"].contains(&kind.as_str()) {
+                } else if of_own_value {
                     assert_eq!(found, ["understanding", kind, "reason"]);
                 } else {
                     assert_eq!(found, ["understanding", &popular, kind, "reason"]);
@@ -646,7 +656,7 @@ fn what_was_stated_is_noted_beside_what_is_true() {
     let params = table::settings(json!({ "players": 3, "rounds": 3 }));
     let game = table::play("beauty_contest", &params, 3, 0);
     let mut replies = vec![
-        r#"{"goal": "win", "previous_choice": 9.5, "previous_payoff": 1, "choice": 1.5, "reason": "r"}"#,
+        r#"{"goal": "win", "previous_choice": 9.5, "choice": 1.5, "reason": "r"}"#,
         "I choose 2.",
         r#"{"understanding": "u", "popular_choice": 8, "choice": 3, "reason": "r"}"#,
     ];
@@ -665,15 +675,6 @@ fn what_was_stated_is_noted_beside_what_is_true() {
         table::settle(&mut *agent, &answer);
         notes.extend(agent.take_notes());
     }
-    let payoff = |round: u32| {
-        let result = game
-            .events
-            .iter()
-            .find(|event| event.kind == "round_result" && event.round == round);
-        let own = &result.unwrap().own;
-        let (_, column) = own.iter().find(|(name, _)| name == "payoff").unwrap();
-        serde_json::to_value(column.entry(1)).unwrap()
-    };
     let [first, prose, last] = &*notes else {
         panic!("{notes:#?}")
     };
@@ -688,10 +689,54 @@ fn what_was_stated_is_noted_beside_what_is_true() {
     assert_eq!(
         last.body(),
         json!({ "round": 3, "ask": "choice",
-            "said": { "goal": "win", "previous_choice": 9.5, "previous_payoff": 1, "reason": "r" },
-            "true": { "previous_choice": 2.0, "previous_payoff": payoff(2) } })
+            "said": { "goal": "win", "previous_choice": 9.5, "reason": "r" },
+            "true": { "previous_choice": 2.0 } })
     );
     assert!(matches!(game.steps[0].ask.form, Form::Number { .. }));
+}
+
+#[test]
+fn thoughts_in_words_come_before_the_object_or_in_a_field_of_it() {
+    let settings = |reply: &str, reading: &str| json!({ "agent": "elicitation", "step_by_step": true, "reply": reply, "reading": reading });
+    for (name, own, fields_of) in [
+        ("beauty_contest", "choice", vec!["popular_choice", "choice"]),
+        ("second_price_auction", "bid", vec!["bid"]),
+    ] {
+        let params = table::settings(json!({ "players": 3, "rounds": 2 }));
+        let game = table::play(name, &params, 3, 0);
+        let object = match own {
+            "bid" => r#"{"bid": 3}"#.to_owned(),
+            _ => r#"{"popular_choice": 8, "choice": 3}"#.to_owned(),
+        };
+        let answer = format!("They may say 40, so I say less.\n{object}");
+        let answers = |_: &Thought| said(&answer);
+        for reading in ["strict", "lenient"] {
+            let (thoughts, notes) = played(&game, settings("json", reading), false, answers);
+            for thought in &thoughts {
+                let text = &thought.messages.last().unwrap().content;
+                assert!(text.contains("Think step by step"), "{text}");
+                assert!(!text.contains("reason"), "{text}");
+                assert_eq!(thought.format, None);
+            }
+            // An object after thoughts is what was asked for.
+            assert!(!notes.is_empty() && notes.iter().all(|note| note.kind() == "reasons"));
+            let popular = notes[0].body()["said"].clone();
+            match own {
+                "bid" => assert_eq!(popular, json!({})),
+                _ => assert_eq!(popular, json!({ "popular_choice": 8 })),
+            }
+        }
+        let (thoughts, _) = played(&game, settings("structured", "lenient"), false, |_| {
+            said(&object.replacen('{', r#"{"reason": "r", "#, 1))
+        });
+        let mut with_reason = vec!["reason"];
+        with_reason.extend(fields_of);
+        assert_eq!(fields(&thoughts[0]), with_reason);
+    }
+    let library = PromptLibrary::builtin();
+    let wrong = player(json!({ "agent": "elicitation", "step_by_step": "yes" }));
+    let message = check_player(&wrong, "beauty_contest", &library).unwrap_err();
+    assert!(message.to_string().contains("step_by_step"), "{message}");
 }
 
 #[test]

@@ -214,9 +214,13 @@ fn missing(call: &Call) -> Vec<String> {
         if !ABOUT_AN_ASK.contains(&call.thought.purpose) {
             legal(ask, &mut number);
         }
+        let is_repeated = call
+            .last("briefing")
+            .is_some_and(|event| event.fact("history").is_some());
         for event in &call.seen {
             for (fact, value) in &event.facts {
-                if NOT_NEEDED.contains(&(&*event.kind, &**fact)) {
+                let fact_of = (&*event.kind, &**fact);
+                if NOT_NEEDED.contains(&fact_of) || is_repeated && REPEATED.contains(&fact_of) {
                     continue;
                 }
                 for one in numbers_of(value) {
@@ -236,6 +240,18 @@ fn missing(call: &Call) -> Vec<String> {
 /// - how many past rounds are told at most can be seen from those that are;
 /// - balances at the end of a day are told in the morning, with the salary in them.
 const NOT_NEEDED: [(&str, &str); 2] = [("briefing", "history"), ("round_result", "balances")];
+
+/// Facts of a game that is told of as one, played again and again: how often it will be, and
+/// what follows from everybody's answers (EconArena, appendices B.4 and B.8).
+const REPEATED: [(&str, &str); 7] = [
+    ("briefing", "rounds"),
+    ("round_result", "mean"),
+    ("round_result", "target"),
+    ("round_result", "winner"),
+    ("round_result", "winners"),
+    ("round_result", "price"),
+    ("round_result", "payoff"),
+];
 
 /// Calls that speak of an ask and do not answer it.
 const ABOUT_AN_ASK: [&str; 2] = ["reflect", "feedback"];

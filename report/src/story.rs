@@ -78,7 +78,7 @@ pub fn for_judges(record: &StoredRecord, seat: Seat, told: Vec<String>) -> Strin
     let mut teller = Teller::new(record, telling);
     if let Some(persona) = record.spec.seats.get(seat).and_then(persona) {
         let (name, persona) = (teller.name(seat), one_line(&persona));
-        teller.line(0, format!("{name} was told to be: {persona}"));
+        teller.line(0, format!("{name} was given this persona: {persona}"));
     }
     if record.spec.game == ENGLISH_AUCTION {
         english_auction::tell(&mut teller);

@@ -13,9 +13,8 @@ use serde_json::Value;
 
 /// Presets that reproduce nothing published: they show something quickly, seat a person, or
 /// measure what a paper only mentions.
-const OUR_OWN: [&str; 7] = [
+const OUR_OWN: [&str; 6] = [
     "alympics/human",
-    "aucarena/human",
     "aucarena/learning",
     "econarena/english-auction",
     "gamma-bench/ciphers",

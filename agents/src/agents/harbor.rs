@@ -162,9 +162,13 @@ impl Bids for Harbor {
         if bidder.own.options.strategic && !refused {
             choose(bidder, mind).await?;
         }
-        let choice = bidder.own.choice.as_ref();
-        let quits = choice.is_some_and(|choice| !choice.raises());
+        let quits = bidder.own.choice.is_some() && !bidder.own.means_to_bid();
         Ok(quits.then_some(Action::Pass))
+    }
+
+    /// The strategic module decides whether to raise or to quit (appendix E).
+    fn means_to_bid(&self) -> bool {
+        self.choice.as_ref().is_some_and(Choice::raises)
     }
 
     fn settled(&mut self) {

@@ -5,8 +5,11 @@ use agon_engine::{Action, Ask};
 use serde_json::{Map, Value};
 
 use super::{Dialogue, Turn};
-use crate::forms::fields::About;
+use crate::forms::fields::{About, Fields};
 use crate::forms::{Thinking, answer_value, in_words};
+
+/// What it thinks aloud.
+const THOUGHTS: &str = "I weigh what I can gain against what I may lose.";
 
 /// What is predicted of others who answer something else.
 const AS_BEFORE: &str = "much the same as before";
@@ -22,15 +25,17 @@ impl Dialogue {
             "It leaves me room if the others do more than I expect, so I settle on {words}."
         );
         if self.wants_json_for(thinking) {
-            return Some(self.simulated_fields(ask, &action, thinking, &reason));
+            let fields = self.simulated_fields(ask, &action, thinking, &reason);
+            return Some(match thinking.is_aloud(self.settings.reply) {
+                true => format!("{THOUGHTS}\n{fields}"),
+                false => fields,
+            });
         }
         let answer = format!("My {} is {words}.", ask.kind);
         Some(match thinking {
             Thinking::None | Thinking::Stated(_) => answer,
             Thinking::Explained => format!("{answer} {reason}"),
-            Thinking::StepByStep => {
-                format!("I weigh what I can gain against what I may lose.\n{answer}")
-            }
+            Thinking::StepByStep => format!("{THOUGHTS}\n{answer}"),
             Thinking::Foreseeing { in_words } => {
                 let prediction = if in_words { AS_BEFORE } else { &words };
                 let rivals = self.rivals().names_of_others().into_iter();
@@ -59,6 +64,9 @@ impl Dialogue {
                 let past = self.past.last(&ask.kind);
                 let before = past.and_then(|past| past.action.as_ref()).map(value);
                 let payoff = past.and_then(|past| past.payoff.clone());
+                if stated == Fields::StepByStep && !thinking.is_aloud(self.settings.reply) {
+                    fields.insert("reason".to_owned(), reason.into());
+                }
                 fields.extend(stated.of(ask).into_iter().map(|about| {
                     let said = match about {
                         About::Understanding => {

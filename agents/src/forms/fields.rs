@@ -2,7 +2,7 @@
 //! are, their schema, and what a reply said in them.
 //!
 //! Source: EconArena (Guo et al. 2024), appendix B.1 and B.5 (without history), B.4 and
-//! B.8 (with history).
+//! B.8 (with history), B.3 and B.7 (step by step).
 
 use agon_engine::Ask;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,8 @@ use crate::reading::json::Json;
 
 /// Kinds of asks whose right answer lies in the player's own value, not in what most others
 /// do: the bids of sealed auctions, and whether to stay in an ascending one. The paper's
-/// auctions ask for no popular answer (appendix B.5).
+/// auctions ask for no popular answer (appendix B.5), and they alone for the previous payoff
+/// (appendix B.8).
 const OF_OWN_VALUE: [&str; 2] = ["bid", "decision"];
 
 /// Which fields are asked for.
@@ -24,6 +25,8 @@ pub enum Fields {
     Opening,
     /// With a past: what the goal is, what the seat answered last, and what it got.
     Reviewing,
+    /// What others will answer, and the answer, after thoughts in words.
+    StepByStep,
 }
 
 /// What a field is about.
@@ -82,17 +85,31 @@ impl Fields {
         let mut fields = match self {
             Self::Opening => vec![About::Understanding, About::Popular],
             Self::Reviewing => vec![About::Goal, About::PreviousAnswer, About::PreviousPayoff],
+            Self::StepByStep => vec![About::Popular],
         };
-        fields.retain(|field| *field != About::Popular || !OF_OWN_VALUE.contains(&&*ask.kind));
-        fields.extend([About::Answer, About::Reason]);
+        let of_own_value = OF_OWN_VALUE.contains(&&*ask.kind);
+        fields.retain(|field| match field {
+            About::Popular => !of_own_value,
+            About::PreviousPayoff => of_own_value,
+            _ => true,
+        });
+        fields.push(About::Answer);
+        if self != Self::StepByStep {
+            fields.push(About::Reason);
+        }
         fields
     }
 }
 
-/// The schema of a reply with these fields.
+/// The schema of a reply with these fields. It leaves no room for words around the object, so
+/// thoughts get a field of their own.
 pub fn schema(ask: &Ask, fields: Fields) -> String {
-    let fields = fields.of(ask).into_iter();
-    object_schema(fields.map(|field| (field.field(&ask.kind), field.schema(ask))))
+    let mut list = fields.of(ask);
+    if fields == Fields::StepByStep {
+        list.insert(0, About::Reason);
+    }
+    let list = list.into_iter();
+    object_schema(list.map(|field| (field.field(&ask.kind), field.schema(ask))))
 }
 
 /// What a reply said in the fields around its answer; null where it said nothing. None

@@ -100,6 +100,8 @@ fn answer_schema(legal: &str) -> Option<Value> {
         (None, Some(least)) if legal.contains("at least") => {
             Some(json!({ "type": "integer", "minimum": least }))
         }
+        // Of a number without a range nothing is known to be legal.
+        (None, None) if !options.is_empty() => Some(json!({ "enum": options })),
         _ => None,
     }
 }
@@ -146,6 +148,10 @@ mod tests {
         assert_eq!(
             schema("State your bid. It must be a whole number of at least 7."),
             Some(json!({ "type": "integer", "minimum": 7 }))
+        );
+        assert_eq!(
+            schema("State your bid. It must be a whole number or \"withdraw\"."),
+            Some(json!({ "enum": ["withdraw"] }))
         );
         let list = "It must be a list of 4 whole numbers, none negative, that add up to 90.";
         assert_eq!(schema(list).unwrap()["minItems"], 4);

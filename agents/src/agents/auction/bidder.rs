@@ -3,10 +3,11 @@
 //! what templates are told beyond the auction, is each agent's own, as [`Bids`]. Used by
 //! [`crate::agents::bdi`] and [`crate::agents::harbor`].
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use agon_engine::view::SeenEvent;
-use agon_engine::{Action, Ask, Foul};
+use agon_engine::{Action, Ask, Form, Foul};
 use async_trait::async_trait;
 use minijinja::value::Serde;
 use minijinja::{Value, context};
@@ -45,6 +46,8 @@ pub struct Bidder<A> {
     pub status: Status,
     /// What it intends; none without a plan.
     pub plan: Option<Plan>,
+    /// Whether the ask that is open has a legal bid.
+    can_bid: bool,
     /// The last answer to the ask that is open, and where the auction stood.
     latest: Option<Latest>,
     notes: Vec<Note>,
@@ -103,6 +106,11 @@ pub trait Bids: Send + Sync + Sized {
         Ok(None)
     }
 
+    /// Whether it has decided to bid, so that it is not offered to withdraw as well.
+    fn means_to_bid(&self) -> bool {
+        false
+    }
+
     /// The open ask is over.
     fn settled(&mut self) {}
 
@@ -145,19 +153,22 @@ impl<A: Bids> Agent for Bidder<A> {
         if let Some(foul) = refused {
             self.note_bid(Some(&foul.reason));
         }
+        self.can_bid = has_bid(ask);
         if let Some(answer) = A::decide(self, refused.is_some(), mind).await? {
             return Ok(Ok(answer));
         }
+        let offered = self.offered(ask);
         let usual = self.understudy.as_mut();
         let usual = usual.map(|understudy| understudy.answer(ask, refused.is_some()));
         let bid = usual.map(|usual| A::simulated_bid(self, ask, usual));
         let later = match refused.zip(self.latest.as_ref()) {
             Some((foul, latest)) => {
-                Some(self.again("bid", None, &latest.reply, &problem(&foul.reason))?)
+                let reason = self.reason(ask, foul);
+                Some(self.again("bid", None, &latest.reply, &problem(&reason))?)
             }
             None => None,
         };
-        let schema = reply_schema(ask, Thinking::StepByStep, &[]);
+        let schema = reply_schema(&offered, Thinking::StepByStep, &[]);
         let thought = Thought {
             simulated_reply: bid.map(|bid| self.simulated_words(ask, &bid)),
             ..self.thought("bid", ("bid", &schema), None, later)?
@@ -202,10 +213,41 @@ impl<A: Bids> Bidder<A> {
             picture: Picture::new(seating.seat),
             status: Status::default(),
             plan: None,
+            can_bid: false,
             latest: None,
             notes: Vec::new(),
             understudy: seating.understudy(),
             own,
+        }
+    }
+
+    /// Whether it is offered to withdraw: always, unless it has decided to bid and can.
+    fn may_withdraw(&self) -> bool {
+        !(self.can_bid && self.own.means_to_bid())
+    }
+
+    /// An ask as it is put. A reply is read as an answer to the ask itself, so that a withdrawal
+    /// is one in any case.
+    fn offered<'a>(&self, ask: &'a Ask) -> Cow<'a, Ask> {
+        match &ask.form {
+            Form::Integer { min, max, .. } if !self.may_withdraw() => {
+                let (min, max, pass) = (*min, *max, None);
+                Cow::Owned(Ask {
+                    form: Form::Integer { min, max, pass },
+                    ..ask.clone()
+                })
+            }
+            _ => Cow::Borrowed(ask),
+        }
+    }
+
+    /// Why an answer was refused, without the offer to withdraw where it is not made.
+    fn reason(&self, ask: &Ask, foul: &Foul) -> String {
+        match &ask.form {
+            Form::Integer {
+                pass: Some(pass), ..
+            } if !self.may_withdraw() => foul.reason.replace(&format!(", or \"{pass}\""), ""),
+            _ => foul.reason.clone(),
         }
     }
 
@@ -342,6 +384,7 @@ impl<A: Bids> Bidder<A> {
                 "budget": picture.budget,
                 "starting_price": picture.starting_price,
                 "minimum_increase": picture.minimum_increase,
+                "discount": picture.discount,
                 "standings": picture.standings,
             })),
             names => picture.names(),
@@ -349,6 +392,7 @@ impl<A: Bids> Bidder<A> {
             item => Serde(picture.item().map(brief)),
             last => Serde(picture.past().last().map(brief)),
             bid_round => picture.bid_round(),
+            may_withdraw => self.may_withdraw(),
             leader => latest.and_then(|round| round.leader),
             highest => latest.and_then(|round| round.highest),
             rounds,
@@ -399,6 +443,14 @@ where
     fn again(&mut self, at: usize, reply: &Reply, problem: &str) -> Result<Later, MindError> {
         let rival = self.rivals.map(|_| at);
         self.bidder.again(self.purpose, rival, &reply.text, problem)
+    }
+}
+
+/// Whether any bid is legal.
+fn has_bid(ask: &Ask) -> bool {
+    match &ask.form {
+        Form::Integer { min, max, .. } => min.zip(*max).is_none_or(|(min, max)| min <= max),
+        _ => false,
     }
 }
 

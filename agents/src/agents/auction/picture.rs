@@ -33,10 +33,23 @@ pub struct Picture {
     pub starting_price: i64,
     /// Minimum increase of the item that is up.
     pub minimum_increase: i64,
+    /// How an item that nobody bids on is offered again; none where it stays unsold.
+    pub discount: Option<Discount>,
     /// Everybody's profit and items so far, by seat.
     pub standings: Vec<Standing>,
     /// Whether the auction is over.
     pub over: bool,
+}
+
+/// How an item that nobody bids on is offered again.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Discount {
+    /// How often at most.
+    pub rounds: u32,
+    /// How much lower the starting price is each time, in percent of the one before.
+    pub percent: u32,
+    /// Whether the minimum increase falls with it.
+    pub lowers_increase: bool,
 }
 
 /// An item of the auction.
@@ -137,6 +150,10 @@ struct Briefing {
     budget: i64,
     estimates: Vec<i64>,
     objective: String,
+    discount_unsold: bool,
+    discount_rounds: u32,
+    discount_percent: u32,
+    minimum_increase_follows_discount: bool,
 }
 
 #[derive(Deserialize)]
@@ -246,6 +263,13 @@ impl Picture {
             start_budget: briefing.budget,
             budget: briefing.budget,
             objective: briefing.objective,
+            discount: (briefing.discount_unsold && briefing.discount_rounds > 0).then_some(
+                Discount {
+                    rounds: briefing.discount_rounds,
+                    percent: briefing.discount_percent,
+                    lowers_increase: briefing.minimum_increase_follows_discount,
+                },
+            ),
             standings: (0..briefing.players).map(standing).collect(),
             ..Self::default()
         };

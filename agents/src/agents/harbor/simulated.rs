@@ -8,7 +8,7 @@ use agon_engine::{Action, Ask, Form, Seat};
 use serde_json::{Map, Value, json};
 
 use super::{Harbor, Rival, by_name};
-use crate::agents::auction::{Bidder, Item};
+use crate::agents::auction::{Bidder, Bids, Item};
 use crate::info::Seating;
 use crate::settings::ReplyStyle;
 
@@ -22,6 +22,9 @@ const BELIEVED: f64 = 0.3;
 /// What a house is worth to it at most, of its estimate, and what one that does not suit it.
 const SUITED: f64 = 0.95;
 const UNSUITED: f64 = 0.6;
+
+/// Up to which share of its estimate it makes a rival pay for a house.
+const DRAINED: f64 = 0.5;
 
 /// The houses of an auction, with the personas that each suits.
 #[derive(Debug)]
@@ -49,28 +52,33 @@ impl SimulatedBuyer {
     }
 
     /// A bid that goes by its persona: for a house that suits it up to its estimate, for any
-    /// other one while it is cheap.
+    /// other one while it is cheap. Once it has chosen to raise it raises.
     pub(super) fn bid(&self, bidder: &Bidder<Harbor>, ask: &Ask, usual: Action) -> Action {
-        let own = &bidder.own.options.world.own;
         let (Some(item), Form::Integer { min, max, .. }) = (bidder.picture.item(), &ask.form)
         else {
             return usual;
         };
-        let Some(least) = min.filter(|_| !own.is_empty()) else {
+        let raises = bidder.own.means_to_bid();
+        let has_persona = !bidder.own.options.world.own.is_empty();
+        let Some(least) = min.filter(|_| has_persona || raises) else {
             return usual;
         };
-        let worth = item.estimate as f64
-            * if self.suits(item, own) {
-                SUITED
-            } else {
-                UNSUITED
-            };
+        let worth = self.worth(bidder, item);
         let affordable = max.is_none_or(|most| least <= most);
         match usual {
             Action::Integer(bid) if bid as f64 <= worth => usual,
-            _ if affordable && least as f64 <= worth => Action::Integer(least),
+            _ if affordable && (raises || least as f64 <= worth) => Action::Integer(least),
             _ => Action::Pass,
         }
+    }
+
+    /// What a house is worth to the bidder at most.
+    fn worth(&self, bidder: &Bidder<Harbor>, item: &Item) -> f64 {
+        let share = match self.suits(item, &bidder.own.options.world.own) {
+            true => SUITED,
+            false => UNSUITED,
+        };
+        item.estimate as f64 * share
     }
 
     /// What it says to a question of this purpose; `None` where it has nothing to add.
@@ -165,19 +173,22 @@ impl SimulatedBuyer {
 
     fn choice(&self, bidder: &Bidder<Harbor>, item: &Item) -> Value {
         let own = &bidder.own.options.world.own;
-        let price = item.rounds.last().and_then(|round| round.highest);
-        let share = price.unwrap_or(item.starting_price) as f64 / item.estimate.max(1) as f64;
+        let picture = &bidder.picture;
+        let led = item.rounds.last().filter(|round| round.leader.is_some());
+        let least = led.map_or(picture.starting_price, |round| round.least_bid);
+        let raises = least <= picture.budget && least as f64 <= self.worth(bidder, item);
+        let is_low = (least as f64) < DRAINED * item.estimate as f64;
         let mut rivals = bidder.own.rivals.iter();
         let wanted = rivals.any(|rival| self.is_wanted_by(bidder, item, rival));
-        let mut remaining = bidder.picture.remaining().iter();
-        let (letter, uses_profile, reason) = if self.suits(item, own) && share < SUITED {
+        let mut remaining = picture.remaining().iter();
+        let (letter, uses_profile, reason) = if raises && self.suits(item, own) {
             ("A", false, "It suits me.")
-        } else if wanted && share < 0.5 {
+        } else if raises && wanted && is_low {
             ("B", true, "A rival wants it and shall pay for it.")
-        } else if wanted && share >= UNSUITED {
-            ("F", true, "A rival wants it more than I do.")
-        } else if share < UNSUITED {
+        } else if raises {
             ("C", false, "It is cheap.")
+        } else if wanted {
+            ("F", true, "A rival wants it more than I do.")
         } else if remaining.any(|one| self.suits(one, own)) {
             ("D", false, "A house that suits me is still to come.")
         } else {

@@ -548,6 +548,104 @@ fn a_refused_bid_is_put_again_without_a_new_choice() {
     assert!(played.sales.iter().all(|sale| *sale == (0, 100)));
 }
 
+/// Whether a call offers to withdraw, in its last message or its schema.
+fn offers_to_withdraw(thought: &Thought) -> bool {
+    let schema = thought.format.as_ref().map(|format| &*format.schema);
+    let told = [asked(thought), schema.unwrap_or_default()];
+    let words = ["withdraw\"", "to withdraw", "you withdraw", "I'm out"];
+    let told = told
+        .iter()
+        .any(|text| words.iter().any(|word| text.contains(word)));
+    if let Some(schema) = schema {
+        let in_schema = schema.contains("withdraw");
+        assert_eq!(told, in_schema, "{}: {schema}", asked(thought));
+    }
+    told
+}
+
+#[test]
+fn who_chose_to_raise_is_not_offered_to_withdraw() {
+    let rival = wants("", 150);
+    for reply in ["structured", "text"] {
+        let settings = with(json!({ "strategic": true, "reply": reply }), world(&[]));
+        let refused_first = |thought: &Thought| match (thought.purpose, thought.messages.len()) {
+            ("strategy", _) => {
+                r#"{"choice": "C", "uses_profile": false, "reason": "r"}"#.to_owned()
+            }
+            // Too low, then both at once, then a bid.
+            ("bid", 2) => "I bid $5!".to_owned(),
+            ("bid", _) if asked(thought).contains("$5") || asked(thought).contains("of 5 is") => {
+                "Perhaps I bid $200, perhaps I'm out.".to_owned()
+            }
+            ("bid", _) => "I bid $200!".to_owned(),
+            _ => reader(thought),
+        };
+        let mut rich = params();
+        rich["budget"] = json!(10_000);
+        let played = auction(&settings, &rich, &[&rival], &refused_first);
+        let bids = played.thoughts("bid");
+        let again = bids.iter().filter(|one| one.messages.len() == 4).count();
+        assert!(again >= 2, "{again}");
+        for thought in bids {
+            assert!(!offers_to_withdraw(thought), "{}", asked(thought));
+        }
+        // Without a choice both are offered, as they are to whoever has no such module.
+        let undecided = |thought: &Thought| match thought.purpose {
+            "strategy" => "Hm.".to_owned(),
+            "bid" => "I bid $200!".to_owned(),
+            _ => reader(thought),
+        };
+        let settings = with(
+            json!({ "strategic": true, "reply": reply, "tries": 1 }),
+            world(&[]),
+        );
+        let played = auction(&settings, &params(), &[&rival], &undecided);
+        let bids = played.thoughts("bid");
+        assert!(!bids.is_empty() && bids.into_iter().all(offers_to_withdraw));
+    }
+}
+
+#[test]
+fn a_withdrawal_after_a_choice_to_raise_is_one_and_both_are_noted() {
+    let rival = wants("", 150);
+    let settings = with(json!({ "strategic": true }), world(&[]));
+    let fickle = |thought: &Thought| match thought.purpose {
+        "strategy" => r#"{"choice": "A", "uses_profile": false, "reason": "r"}"#.to_owned(),
+        "bid" => r#"{"reason": "r", "bid": "withdraw"}"#.to_owned(),
+        _ => reader(thought),
+    };
+    let played = auction(&settings, &params(), &[&rival], &fickle);
+    let (choices, bids) = (played.of("strategy"), played.of("bid"));
+    assert_eq!((choices.len(), bids.len()), (6, 6));
+    assert!(choices.iter().all(|note| note["choice"] == "A"));
+    assert!(
+        bids.iter()
+            .all(|note| note["read"] == "withdraw" && note["problem"] == Value::Null)
+    );
+    assert!(played.sales.iter().all(|sale| sale.0 == 1));
+}
+
+#[test]
+fn who_chose_to_raise_beyond_its_budget_is_offered_to_withdraw() {
+    let rival = wants("", 150);
+    let settings = with(json!({ "strategic": true }), world(&[]));
+    let mut params = params();
+    params["budget"] = json!([120, 1000]);
+    let raises = |thought: &Thought| match thought.purpose {
+        "strategy" => r#"{"choice": "A", "uses_profile": false, "reason": "r"}"#.to_owned(),
+        "bid" if offers_to_withdraw(thought) => r#"{"reason": "r", "bid": "withdraw"}"#.to_owned(),
+        "bid" => least_bid(asked(thought)),
+        _ => reader(thought),
+    };
+    let played = auction(&settings, &params, &[&rival], &raises);
+    let bids = played.of("bid");
+    let read: Vec<&Value> = bids.iter().map(|note| &note["read"]).collect();
+    assert!(
+        read.contains(&&json!(100)) && read.contains(&&json!("withdraw")),
+        "{read:?}"
+    );
+}
+
 #[test]
 fn settings_that_miss_each_other_are_refused_with_what_is_missing() {
     let check = |settings: Value| {

@@ -27,8 +27,9 @@ pub(super) fn words(world: &World, seat: Seat) -> String {
     };
     if !own.is_empty() {
         text.push_str(
-            "Stay true to who you are in everything that you decide: want the houses that suit you, \
-             and leave those that do not. Make the highest profit that you can in doing so.\n",
+            "Stay true to who you are: such a buyer prefers some houses to others, and you keep to \
+             these preferences in everything that you decide. At the same time, pursue your goal \
+             over all houses of the auction, whether they suit you or not. Neither comes second.\n",
         );
     }
     let worn = |name: &String| {
