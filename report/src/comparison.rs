@@ -16,6 +16,7 @@ use crate::axes::{Axes, AxisNames, axes_of, axes_without_models};
 use crate::basis::{Answers, Basis, explained};
 use crate::layout::Layout;
 use crate::leaderboard::players_of;
+use crate::ranges::cut_difference;
 use crate::session::Session;
 use crate::standings::from_to;
 use crate::statistics::mean_interval::{CAVEAT, METHOD};
@@ -313,6 +314,7 @@ impl Comparison {
         }
         let mean = differences.mean();
         let interval = mean_interval(&[differences]).filter(|interval| !interval.is_point());
+        let interval = interval.map(|interval| cut_difference(interval, &row.what.measure));
         let effect = paired_effect(&differences);
         let spread = differences
             .standard_deviation()

@@ -27,6 +27,7 @@ pub mod page;
 pub mod pivots;
 pub mod plots;
 mod published;
+mod ranges;
 mod ranking;
 pub mod ratings;
 pub mod reports;

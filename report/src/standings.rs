@@ -11,6 +11,7 @@ use self::melee::Melee;
 use crate::axes::{Axes, AxisNames, axes_without_models};
 use crate::layout::Layout;
 use crate::leaderboard::{self, player_of, players_of, published};
+use crate::ranges::cut;
 use crate::ranking;
 use crate::selection::Selection;
 use crate::session::{Session, cluster_of};
@@ -211,7 +212,8 @@ impl Standings {
             Some(Row {
                 player: player.clone(),
                 value: ratio.value,
-                interval: ratio.interval.filter(|interval| !interval.is_point()),
+                interval: (ratio.interval.filter(|one| !one.is_point()))
+                    .map(|one| cut(one, &group.measure)),
                 n: Some(clusters.len() as u64),
             })
         });
