@@ -14,7 +14,7 @@ use agon_engine::record::StoredRecord;
 use agon_outlets::InLine as _;
 use agon_report::grouped;
 use agon_report::leaderboard::names_in;
-use agon_report::selection::value_of;
+use agon_report::selection::{SeveralAxes, value_of};
 use agon_report::session::Telemetry;
 use agon_service_kit::files::read_whole;
 use agon_service_kit::tasks::with_causes;
@@ -39,8 +39,8 @@ pub struct RunArguments {
     runs: Vec<String>,
     #[command(flatten)]
     data: DataArguments,
-    /// Only sessions whose setting has this value of an axis, by the last segments of its name; an
-    /// empty value means sessions without the axis. Also game=NAME, and player=NAME for sessions in
+    /// Only sessions whose setting has this value of an axis, by its name or as many of its last
+    /// segments as no other axis ends with; an empty value means sessions without the axis. Also game=NAME, and player=NAME for sessions in
     /// which a player, model or strategy sits. May be given several times
     #[arg(long = "where", value_name = "AXIS=VALUE")]
     filters: Vec<String>,
@@ -125,7 +125,8 @@ impl RunArguments {
     /// Hands out every session of these runs that fits `--where` once, in the order of the files.
     ///
     /// # Errors
-    /// There is no such run, none of them has a session that fits, or `take` failed.
+    /// There is no such run, none of them has a session that fits, a filter may mean several axes, or
+    /// `take` failed.
     pub fn gather(
         &self,
         take: impl FnMut(Session) -> Result<(), Failure>,
@@ -156,10 +157,42 @@ impl Filter {
         })
     }
 
-    fn fits(&self, spec: &SessionSpec) -> bool {
-        let is_value = value_of(spec, &self.axis) == self.value;
-        is_value || self.axis == PLAYER && names_in(&spec.seats).contains(&self.value)
+    fn fits(&self, spec: &SessionSpec) -> Result<bool, SeveralAxes> {
+        if self.axis == PLAYER && names_in(&spec.seats).contains(&self.value) {
+            return Ok(true);
+        }
+        Ok(value_of(spec, &self.axis)? == self.value)
     }
+
+    fn refusal(&self, several: &SeveralAxes) -> Failure {
+        let values = several.names.iter();
+        let values = values.map(|name| format!("--where {}", name.in_line()));
+        let values: Vec<String> = values
+            .map(|axis| format!("{axis}={}", self.value.in_line()))
+            .collect();
+        Failure::BadInput(format!(
+            "--where {}={}: {several}; type {}",
+            self.axis.in_line(),
+            self.value.in_line(),
+            values.join(" or ")
+        ))
+    }
+}
+
+/// Whether a session fits all filters.
+///
+/// # Errors
+/// It fits all others, and of one nobody can tell.
+fn fits_all(filters: &[Filter], spec: &SessionSpec) -> Result<bool, Failure> {
+    let mut refusal = None;
+    for filter in filters {
+        match filter.fits(spec) {
+            Ok(true) => {}
+            Ok(false) => return Ok(false),
+            Err(several) => refusal = Some(filter.refusal(&several)),
+        }
+    }
+    refusal.map_or(Ok(true), Err)
 }
 
 /// The place that a name means: an experiment in the data folder, or a path.
@@ -269,9 +302,7 @@ impl Gathered {
             |line: &Result<Line, LineError>| line.as_ref().map_or(0, |line| line.text.len() as u64);
         for (read, telemetry) in in_order(both, |(line, _)| bytes(line), read_both) {
             match read {
-                Ok(read) if !filters.iter().all(|filter| filter.fits(&read.record.spec)) => {
-                    self.unfitting += 1;
-                }
+                Ok(read) if !fits_all(filters, &read.record.spec)? => self.unfitting += 1,
                 Ok(read) if self.is_new(&read) => {
                     self.sessions += 1;
                     take(Session {

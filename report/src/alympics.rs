@@ -45,7 +45,7 @@ const TOWN: Section = Section {
         ),
         ("survivors_mean", Mean("survivors")),
         ("survivors_sd", Deviation("survivors")),
-        ("survival_rate", Share("survived")),
+        ("survival_rate", Mean("survivor_share")),
         ("rsr_start", Mean("rsr_start")),
         ("rsr_end", Mean("rsr_end")),
         ("rsr_end_sessions", Count("rsr_end")),

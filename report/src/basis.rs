@@ -10,6 +10,7 @@ mod terms;
 use std::collections::BTreeSet;
 
 use agon_engine::SessionSpec;
+use agon_outlets::line;
 use serde::{Serialize, Serializer};
 
 pub use answers::{Answers, SessionAnswers};
@@ -59,6 +60,19 @@ impl Basis {
         self.answers.add(&other.answers);
         self.others.add(&other.others);
         self.terms.merge(&other.terms);
+    }
+
+    /// The names of parameters and settings that are not the same here as there.
+    pub(crate) fn differs_from(&self, other: &Self) -> Vec<String> {
+        let mut both = self.terms.clone();
+        both.merge(&other.terms);
+        let within = [&self.terms, &other.terms].map(Terms::differing);
+        let mut differing = both.differing();
+        differing.retain(|term| within.iter().all(|known| !known.contains(term)));
+        differing
+            .into_iter()
+            .map(|term| line(&term).to_string())
+            .collect()
     }
 
     /// The names of parameters of games that are not those which they have by default.

@@ -19,7 +19,8 @@ pub const SERIES: &str = "series";
 /// How often a seat shot at another one.
 pub const SHOTS: &str = "shots_at";
 
-/// What the game paid a seat, whoever answered.
+/// What the game paid a seat. Exports have it whoever answered; means and figures take it only where the
+/// player answered enough.
 pub const PAID: &str = "paid";
 
 /// The common observations of a finished session.

@@ -1,8 +1,10 @@
 //! Sets of sessions compared pair by pair with the first of them: sessions of the same game, setting
-//! and luck, one from each set. What has no partner is counted and left out, and a simulated session
-//! is never compared with a real one. Called by `agon compare`, and for the page of a report.
+//! and luck, one from each set. What has no partner is counted and left out, each side keeps the marks of
+//! its answers, and a simulated session is never compared with a real one. Called by `agon compare`, and
+//! for the page of a report.
 
 mod main;
+mod row;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,8 +13,10 @@ use agon_outlets::line;
 
 use crate::accumulator::Accumulator;
 use crate::axes::{Axes, AxisNames, axes_of, axes_without_models};
+use crate::basis::{Answers, Basis, explained};
 use crate::layout::Layout;
 use crate::players::players_of;
+use crate::ranges::cut_difference;
 use crate::session::Session;
 use crate::standings::from_to;
 use crate::statistics::mean_interval::{CAVEAT, METHOD};
@@ -25,11 +29,22 @@ use crate::wrapping::prose;
 
 pub use main::MainComparison;
 
+use row::{Row, rows_of};
+
 /// Up to so many pairs the permutation test is exact.
 const MOST_EXACT: usize = sign_flip::MOST_PAIRS;
 
 /// Up to so many its choices are sampled; beyond, Student's test of the differences.
 const MOST_SAMPLED: usize = sign_flip::MOST_SAMPLED;
+
+/// Before the name of a score's scheme.
+const SCORE: &str = "score ";
+
+/// Instead of a measure: the sessions themselves, with or without scores.
+const SESSIONS: &str = "";
+
+/// What numbers rest on is kept once for sessions alike, among so many kinds.
+const MOST_KINDS: usize = 64;
 
 /// What is compared: a number of sessions of a game in a setting.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,11 +58,19 @@ struct What {
 /// What pairs have in common: seed and repeat. Sessions of a series are one.
 type LuckKey = (u64, u32);
 
-/// The numbers of one player of one side, by luck: means over the sessions of a series.
-type Values = BTreeMap<LuckKey, Accumulator>;
+/// What one player of one side has, by luck.
+type Values = BTreeMap<LuckKey, Known>;
+
+/// What is known of one session or series.
+#[derive(Debug, Clone, Default)]
+struct Known {
+    /// Its mean is the one over the sessions of a series; without a number where it is left out.
+    numbers: Accumulator,
+    basis: Arc<Basis>,
+}
 
 /// What one set has of something.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Sided {
     /// By who plays.
     by_players: BTreeMap<String, Values>,
@@ -62,6 +85,8 @@ pub struct Comparison {
     /// By their JSON, which sets share.
     axes: BTreeMap<Arc<str>, Axes>,
     sets: Vec<Set>,
+    /// What numbers rest on, of the first kinds of sessions.
+    kinds: Vec<Arc<Basis>>,
 }
 
 /// A set of a [`Comparison`].
@@ -74,21 +99,6 @@ struct Set {
     called: String,
     values: BTreeMap<What, Sided>,
     sessions: u64,
-}
-
-/// A row, before p-values are adjusted.
-struct Row {
-    what: What,
-    /// Which set is beside the first.
-    beside: usize,
-    /// Who plays, where a side has several.
-    players: Option<String>,
-    pairs: Vec<(f64, f64)>,
-    alone: [usize; 2],
-    /// One side is simulated and the other is not, or one side is both.
-    is_mixed: bool,
-    /// A simulated model answered.
-    is_simulated: bool,
 }
 
 impl Comparison {
@@ -136,20 +146,27 @@ impl Comparison {
         };
         let has_models = session.decisions() > 0 || spec.is_imported();
         let simulated = has_models.then_some(session.simulated);
+        let whole = self.kind(session, session.answers().all());
         let scores = session.scores().into_iter();
-        let scores = scores.map(|(scheme, score)| (format!("score {scheme}"), Some(score)));
+        let scores = scores.map(|(scheme, score)| (format!("{SCORE}{scheme}"), Some(score)));
+        let scores = scores.chain([(SESSIONS.to_owned(), None)]);
+        let scores = scores.map(|(measure, score)| (measure, score, Arc::clone(&whole)));
+        let mut measured: Vec<(String, Option<f64>, Arc<Basis>)> = scores.collect();
         let paid = session.paid();
         // Two sets may call the same seats by the names of their models.
         let is_one = paid.len() == 1;
-        let paid = paid.into_iter().map(|paid| match is_one {
-            true => ("payoff".to_owned(), paid.payoff),
-            false => (format!("payoff of {}", paid.player), paid.payoff),
-        });
+        for paid in paid {
+            let measure = match is_one {
+                true => "payoff".to_owned(),
+                false => format!("payoff of {}", paid.player),
+            };
+            measured.push((measure, paid.payoff, self.kind(session, &paid.answers)));
+        }
         let Some(set) = self.sets.get_mut(set.0) else {
             return;
         };
         set.sessions += 1;
-        for (measure, value) in scores.chain(paid) {
+        for (measure, value, basis) in measured {
             let what = What {
                 game: spec.game.clone(),
                 setting: Arc::clone(&setting),
@@ -159,8 +176,29 @@ impl Comparison {
             sided.simulated.extend(simulated);
             let values = sided.by_players.entry(players.clone()).or_default();
             let luck = (spec.luck.seed, spec.luck.repeat);
-            values.entry(luck).or_default().add_known(value);
+            let known = values.entry(luck);
+            let known = known
+                .and_modify(|known| Arc::make_mut(&mut known.basis).merge(&basis))
+                .or_insert_with(|| Known {
+                    basis,
+                    ..Known::default()
+                });
+            known.numbers.add_known(value);
         }
+    }
+
+    /// What numbers of a session rest on, kept once for many sessions.
+    fn kind(&mut self, session: &Session, answers: &Answers) -> Arc<Basis> {
+        let mut basis = Basis::default();
+        basis.add(&session.spec, session.answers(), answers);
+        if let Some(known) = self.kinds.iter().find(|known| ***known == basis) {
+            return Arc::clone(known);
+        }
+        let basis = Arc::new(basis);
+        if self.kinds.len() < MOST_KINDS {
+            self.kinds.push(Arc::clone(&basis));
+        }
+        basis
     }
 
     /// Puts the sets into the order of what they are called, numbers by their size.
@@ -211,7 +249,7 @@ impl Comparison {
         }
         let title = format!(
             "{}. Pairs are sessions of the same game, setting and luck (seed \
-             and repeat; a series is one). B - A with its 95 % interval over pairs ({METHOD}); p \
+             and repeat; a series is one); one that is left out on either side is none. B - A with its 95 % interval over pairs ({METHOD}); p \
              of the permutation test of signs, exact up to {MOST_EXACT} pairs and over a sample of \
              {} choices above; Holm, adjusted for all rows; d_z, mean over standard deviation of the \
              differences, with its 95 % interval (noncentral t); MDE, the smallest B - A that so many \
@@ -227,10 +265,12 @@ impl Comparison {
             (true, _) => None,
             (false, _) => Some(table.fitted(layout)),
         };
+        let notes = rows.iter().flat_map(|row| &row.bases);
         paragraphs([
             Some(prose(&title, layout)),
             table,
             (!has_pairs).then(|| prose(nothing, layout)),
+            explained(notes.flat_map(Basis::notes), layout),
         ])
     }
 
@@ -274,6 +314,7 @@ impl Comparison {
         }
         let mean = differences.mean();
         let interval = mean_interval(&[differences]).filter(|interval| !interval.is_point());
+        let interval = interval.map(|interval| cut_difference(interval, &row.what.measure));
         let effect = paired_effect(&differences);
         let spread = differences
             .standard_deviation()
@@ -282,20 +323,6 @@ impl Comparison {
         let needed = effect.and_then(|effect| pairs_needed(effect.size));
         let axes = self.axes.get(&row.what.setting);
         let setting = axes.map(|axes| self.names.join(axes.iter()));
-        let mut notes = Vec::new();
-        for (alone, side) in row.alone.iter().zip(["A", "B"]) {
-            if *alone > 0 {
-                notes.push(format!("{alone} only in {side}"));
-            }
-        }
-        if row.is_mixed {
-            notes.push("simulated and real: not compared".to_owned());
-        } else if row.is_simulated {
-            notes.push("simulated".to_owned());
-        }
-        if differences.standard_deviation() == Some(0.0) {
-            notes.push("all differences are the same".to_owned());
-        }
         let beside = self.sets.get(row.beside).filter(|_| self.has_several());
         let beside = beside.map(|set| line(&set.called).to_string());
         let cells = vec![
@@ -323,54 +350,10 @@ impl Comparison {
             from_to(effect.map(|effect| effect.interval), 2),
             number(detectable.map(|(spread, effect)| spread * effect), 2),
             needed.map_or_else(|| NONE.to_owned(), count),
-            notes.join(", "),
+            row.notes(&differences),
         ];
         beside.into_iter().chain(cells).collect()
     }
-}
-
-/// A row for everything that either of two sets has.
-fn rows_of(first: &Set, other: &Set, beside: usize) -> Vec<Row> {
-    let [a, b] = [&first.values, &other.values];
-    let whats: BTreeSet<&What> = a.keys().chain(b.keys()).collect();
-    let nothing = Sided::default();
-    let rows = whats.into_iter().flat_map(|what| {
-        let [a, b] = [a, b].map(|values| values.get(what).unwrap_or(&nothing));
-        let simulated: BTreeSet<&bool> = a.simulated.union(&b.simulated).collect();
-        let is_mixed = simulated.len() > 1;
-        let is_simulated = simulated.contains(&true);
-        let none = Values::default();
-        let row = |players: Option<&String>, a: &Values, b: &Values| {
-            let partner = |luck: &LuckKey| b.get(luck).filter(|_| !is_mixed);
-            let pairs = a.iter();
-            let pairs = pairs.filter_map(|(luck, own)| own.mean().zip(partner(luck)?.mean()));
-            let pairs: Vec<(f64, f64)> = pairs.collect();
-            Row {
-                what: what.clone(),
-                beside,
-                players: players.cloned(),
-                alone: [a.len() - pairs.len(), b.len() - pairs.len()],
-                pairs,
-                is_mixed,
-                is_simulated,
-            }
-        };
-        let only = |sided: &Sided| sided.by_players.len() <= 1;
-        if only(a) && only(b) {
-            let [a, b] = [a, b].map(|sided| sided.by_players.values().next().unwrap_or(&none));
-            return vec![row(None, a, b)];
-        }
-        // Of several players each is compared with itself.
-        let both = a.by_players.keys().chain(b.by_players.keys());
-        let both: BTreeSet<&String> = both.collect();
-        let of = |sided: &Sided, players: &String| -> Values {
-            sided.by_players.get(players).cloned().unwrap_or_default()
-        };
-        let rows = both.into_iter();
-        rows.map(|players| row(Some(players), &of(a, players), &of(b, players)))
-            .collect()
-    });
-    rows.collect()
 }
 
 /// The p-value of these pairs, and the test where it is not the exact one.
@@ -385,3 +368,6 @@ fn p_of(pairs: &[(f64, f64)]) -> Option<(f64, &'static str)> {
         _ => paired_t_test(&b, &a).map(|p| (p, "(t)")),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,7 @@ use crate::basis::{Basis, explained};
 use crate::layout::Layout;
 use crate::players::{player_of, players_of};
 use crate::published::titled;
+use crate::ranges::OF_SCORES;
 use crate::ranking;
 use crate::selection::{Selection, models_in};
 use crate::session::{Session, cluster_number, players_in};
@@ -319,7 +320,7 @@ impl Own {
         self.overall()?;
         let games = GAMES.iter();
         let scores = games.map(|(game, _)| self.games.get(*game).map(Game::independent));
-        mean_interval(&scores.collect::<Option<Vec<_>>>()?)
+        mean_interval(&scores.collect::<Option<Vec<_>>>()?).map(|one| one.within(OF_SCORES))
     }
 
     /// The interquartile mean over all games, with its interval, of which there is none for series; a
@@ -382,7 +383,7 @@ fn as_published(mean: Option<f64>) -> String {
 
 /// Both ends of an interval, one below the other; none where all numbers are the same.
 fn ends_of(interval: Option<Interval>) -> String {
-    let interval = interval.filter(|interval| !interval.is_point());
+    let interval = (interval.filter(|one| !one.is_point())).map(|one| one.within(OF_SCORES));
     let ends = [interval.map(|one| one.low), interval.map(|one| one.high)];
     ends.map(|end| number(end, 1)).join("\n")
 }

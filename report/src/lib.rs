@@ -28,6 +28,7 @@ pub mod pivots;
 mod players;
 pub mod plots;
 mod published;
+mod ranges;
 mod ranking;
 pub mod ratings;
 pub mod reports;

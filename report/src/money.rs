@@ -1,9 +1,39 @@
 //! Money as people and programs read it. Sums are whole nano-dollars until they are shown; nothing
 //! is computed with what is shown. Called by tables, exports and the command line.
 
-use crate::table::rounded;
+use crate::session::Usage;
+use crate::table::{NONE, rounded};
 
 const NANODOLLARS_PER_DOLLAR: u64 = 1_000_000_000;
+
+/// What several sessions cost, as far as that is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct KnownCost {
+    /// `None` when nothing is known.
+    nanodollars: Option<u64>,
+    /// Whether decisions of unknown price come on top.
+    is_least: bool,
+}
+
+impl KnownCost {
+    /// Takes in a session; those of simulated models have no price and cost nothing.
+    pub fn add(&mut self, usage: &Usage, is_simulated: bool) {
+        if let Some(cost) = usage.known_cost() {
+            let before = self.nanodollars.unwrap_or_default();
+            self.nanodollars = Some(before.saturating_add(cost));
+        }
+        self.is_least |= usage.unpriced_decisions > 0 && !is_simulated;
+    }
+
+    /// As a cell shows it: `$0.0014`, or `≥ $0.0014` where something has no known price.
+    pub fn in_words(&self) -> String {
+        match self.nanodollars {
+            None => NONE.to_owned(),
+            Some(cost) if self.is_least => format!("\u{2265} {}", dollars(cost)),
+            Some(cost) => dollars(cost),
+        }
+    }
+}
 
 /// Money for people: `$1,234.50`, and more digits only where cents say little (`$0.0123`,
 /// `$0.000012`).
@@ -29,6 +59,32 @@ pub fn exact_dollars(nanodollars: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cost_without_all_prices_is_a_least_one() {
+        let usage = |cost_nanodollars, unpriced_decisions| Usage {
+            cost_nanodollars,
+            unpriced_decisions,
+            ..Usage::default()
+        };
+        let shown = |sessions: &[(Usage, bool)]| {
+            let mut cost = KnownCost::default();
+            for (usage, is_simulated) in sessions {
+                cost.add(usage, *is_simulated);
+            }
+            cost.in_words()
+        };
+        let priced = (usage(Some(1_400_000), 0), false);
+        let nothing_known = (usage(Some(0), 12), false);
+        assert_eq!(shown(&[]), "-");
+        assert_eq!(shown(&[priced, priced]), "$0.0028");
+        assert_eq!(shown(&[nothing_known]), "-");
+        assert_eq!(shown(&[priced, nothing_known]), "\u{2265} $0.0014");
+        let some = (usage(Some(1_400_000), 3), false);
+        assert_eq!(shown(&[some, priced]), "\u{2265} $0.0028");
+        let simulated = (usage(Some(0), 12), true);
+        assert_eq!(shown(&[priced, simulated]), "$0.0014");
+    }
 
     #[test]
     fn small_amounts_keep_their_first_digits() {

@@ -16,8 +16,7 @@ use crate::basis::SessionAnswers;
 /// Measures that are counted whoever answered: what the session was, who sat in it, what was
 /// sold, and what went wrong. Every other measure is left out of means where the player gave too
 /// few of its answers itself.
-const COUNTED_ALWAYS: [&str; 24] = [
-    "paid",
+const COUNTED_ALWAYS: [&str; 23] = [
     "asks",
     "fouls",
     "forfeits",

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::axes::{LABEL, axes, in_words};
+use crate::axes::{AxisNames, LABEL, axes, in_words};
 
 /// Sessions that have all of this in common; what is left out may be anything.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -119,16 +119,53 @@ pub(crate) fn models_in(seats: &[PlayerSpec]) -> String {
 /// What a filter calls the game, as if it were an axis of every experiment.
 const GAME: &str = "game";
 
-/// The value of an axis of a session in words, by the last segments of its name, or its game; empty without
-/// such an axis.
-pub fn value_of(spec: &SessionSpec, axis: &str) -> String {
+/// Several axes of a session fit one name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("several axes end with \"{}\": {}", line(axis), self.in_words())]
+pub struct SeveralAxes {
+    /// The name.
+    pub axis: String,
+    /// The shortest name of each of them that fits no other.
+    pub names: Vec<String>,
+}
+
+impl SeveralAxes {
+    /// Their names in a sentence.
+    fn in_words(&self) -> String {
+        let names: Vec<String> = self
+            .names
+            .iter()
+            .map(|name| line(name).to_string())
+            .collect();
+        names.join(" and ")
+    }
+}
+
+/// The value of an axis of a session in words, by its name or the last segments of it, or its game; empty
+/// without such an axis.
+///
+/// # Errors
+/// Several axes end so, and none is called so.
+pub fn value_of(spec: &SessionSpec, axis: &str) -> Result<String, SeveralAxes> {
+    if let Some(value) = spec.setting.get(axis) {
+        return Ok(in_words(value));
+    }
     let suffix = format!(".{axis}");
-    let mut axes = spec.setting.iter();
-    let found = axes.find(|(name, _)| *name == axis || name.ends_with(&suffix));
-    match found {
-        Some((_, value)) => in_words(value),
-        None if axis == GAME => spec.game.clone(),
-        None => String::new(),
+    let found = spec.setting.iter();
+    let found = found.filter(|(name, _)| name.ends_with(&suffix));
+    match found.collect::<Vec<_>>().as_slice() {
+        [(_, value)] => Ok(in_words(value)),
+        [] if axis == GAME => Ok(spec.game.clone()),
+        [] => Ok(String::new()),
+        several => {
+            let mut known = AxisNames::default();
+            known.add(spec);
+            let names = several.iter().map(|(name, _)| known.name(name).to_owned());
+            Err(SeveralAxes {
+                axis: axis.to_owned(),
+                names: names.collect(),
+            })
+        }
     }
 }
 
@@ -163,8 +200,35 @@ mod tests {
         assert!(game().setting(&of_model("m")).fits(&spec, false));
         assert!(!game().loosely(&of_model("other")).fits(&spec, false));
         assert!(!Selection::of_game("pirate").fits(&spec, false));
-        assert_eq!(value_of(&spec, "ratio"), "0.5");
-        assert_eq!(value_of(&spec, "game"), "guess_two_thirds");
-        assert_eq!(value_of(&spec, "rounds"), "");
+        assert_eq!(value_of(&spec, "ratio").unwrap(), "0.5");
+        assert_eq!(value_of(&spec, "game").unwrap(), "guess_two_thirds");
+        assert_eq!(value_of(&spec, "rounds").unwrap(), "");
+    }
+
+    #[test]
+    fn a_name_that_fits_several_axes_is_none_of_them() {
+        let played = Table {
+            game: "guess_two_thirds",
+            params: json!({ "rounds": 1 }),
+            setting: json!({
+                "players.a.temperature": 0.0, "players.b.temperature": 1.0, "players.b.warmth": 2,
+                "warmth": 1,
+            }),
+            seats: &[("a", &[1.0]), ("b", &[2.0])],
+            repeat: 0,
+        };
+        let spec = played.played().spec;
+        let several = value_of(&spec, "temperature").unwrap_err();
+        assert_eq!(several.names, ["a.temperature", "b.temperature"]);
+        assert_eq!(
+            several.to_string(),
+            "several axes end with \"temperature\": a.temperature and b.temperature"
+        );
+        for name in several.names {
+            let _ = value_of(&spec, &name).unwrap();
+        }
+        // The whole name of an axis is that axis, whatever others end with.
+        assert_eq!(value_of(&spec, "warmth").unwrap(), "1");
+        assert_eq!(value_of(&spec, "players.b.temperature").unwrap(), "1.0");
     }
 }

@@ -13,6 +13,7 @@ use crate::basis::{Basis, Note, explained};
 use crate::layout::Layout;
 use crate::leaderboard::{self, published, unlike_published};
 use crate::players::{player_of, players_of};
+use crate::ranges::cut;
 use crate::ranking;
 use crate::selection::Selection;
 use crate::session::{Session, cluster_number};
@@ -223,7 +224,8 @@ impl Standings {
             Row {
                 player: player.clone(),
                 value: ratio.map(|ratio| ratio.value),
-                interval: interval.filter(|interval| !interval.is_point()),
+                interval: (interval.filter(|one| !one.is_point()))
+                    .map(|one| cut(one, &group.measure)),
                 n: Some(clusters.len() as u64),
                 notes: own.basis.notes_below_title(),
                 unlike,

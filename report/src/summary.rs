@@ -8,11 +8,11 @@ use crate::axes::{Axes, AxisNames, axes_of};
 use crate::basis::{Answers, Basis, explained};
 use crate::layout::Layout;
 use crate::leaderboard;
-use crate::money::dollars;
+use crate::money::{KnownCost, dollars};
 use crate::selection::Selection;
 use crate::session::{Session, Telemetry};
 use crate::table::{
-    Beside, Column, NONE, TextTable, count, counted, of_values, paragraphs, part_of, spread,
+    Beside, Column, TextTable, count, counted, of_values, paragraphs, part_of, spread,
 };
 use crate::wrapping::prose;
 
@@ -55,8 +55,7 @@ struct Setting {
     /// What the scores rest on.
     basis: Basis,
     scores: BTreeMap<String, Accumulator>,
-    /// Nano-dollars, as far as prices are known.
-    cost: Option<u64>,
+    cost: KnownCost,
 }
 
 #[derive(Debug, Default)]
@@ -101,10 +100,8 @@ impl Summary {
             player.basis.add(&session.spec, answers, &paid.answers);
             player.payoff.add_known(paid.payoff);
         }
+        row.cost.add(&telemetry.usage, session.simulated);
         let cost = telemetry.usage.known_cost();
-        if let Some(cost) = cost {
-            row.cost = Some(row.cost.unwrap_or_default().saturating_add(cost));
-        }
         self.sessions += 1;
         self.in_series |= session.spec.luck.place > 0;
         self.cost = self.cost.saturating_add(cost.unwrap_or_default());
@@ -314,7 +311,7 @@ impl Setting {
         cells.push(only.map_or_else(String::new, |player| {
             of_values(spread(&player.payoff, 2), player.payoff.count(), n)
         }));
-        let cost = self.cost.map_or_else(|| NONE.to_owned(), dollars);
+        let cost = self.cost.in_words();
         cells.push(if shown.has_cost { cost } else { String::new() });
         for number in [self.fouls, self.forfeits] {
             cells.push(if shown.has_fouls {

@@ -8,6 +8,7 @@ use agon_engine::{
     Action, Ask, Form, Foul, FoulKind, Luck, PlayerKind, PlayerSpec, Reaction, Record, SessionSpec,
     registry,
 };
+use agon_report::plots::{Plot, PlotData, every_for_games};
 use agon_report::session::Telemetry;
 use agon_report::{
     Cells, Layout, Leaderboard, Reports, ResultColumns, Session, Standings, Summary,
@@ -23,6 +24,9 @@ const SILENT: &str = "silent";
 /// The player that never does.
 const RULE: &str = "rule";
 
+/// Figures of fouls and failed bids, which always count.
+const OF_FOULS: [&str; 3] = ["fouls", "aucarena-faithfulness", "econarena-rule-breaking"];
+
 /// Every game, from the table of games.
 fn games() -> impl Iterator<Item = &'static str> {
     registry::GAMES.iter().map(|game| &*game.info.name)
@@ -36,9 +40,24 @@ fn player(name: &str, kind: PlayerKind, settings: Value) -> PlayerSpec {
     }
 }
 
+/// The numbers of a figure of these sessions.
+fn drawn(plot: &'static Plot, lines: &[String]) -> String {
+    let mut data = PlotData::new(plot);
+    for line in lines {
+        let record = StoredRecord::from_line(line).unwrap();
+        data.add(&record, &Reports::default());
+    }
+    data.figure().csv()
+}
+
 /// The smallest legal answer.
 fn answer(ask: &Ask) -> Action {
     match &ask.form {
+        Form::Integer {
+            min: Some(min),
+            max: Some(max),
+            ..
+        } if min > max => Action::Pass,
         Form::Integer { min, .. } => Action::Integer(min.unwrap_or(0)),
         Form::Number { min, .. } => Action::Number(*min),
         Form::Amount { .. } => Action::Integer(0),
@@ -328,4 +347,50 @@ fn n_counts_the_sessions_that_a_mean_rests_on() {
         n.trim().starts_with('n') && n.ends_with("1 of 5"),
         "{shown}"
     );
+}
+
+#[test]
+fn no_figure_shows_what_tables_leave_out() {
+    let mut kinds = 0;
+    for game in games() {
+        let seats = registry::find(game)
+            .unwrap()
+            .build(&Settings::new())
+            .unwrap();
+        let seats = seats.game.seats();
+        let answered: Vec<String> = (0..3)
+            .map(|repeat| line(game, seats, repeat, |_| false))
+            .collect();
+        let silent = (3..6).map(|repeat| line(game, seats, repeat, |_| true));
+        let all: Vec<String> = answered.iter().cloned().chain(silent).collect();
+        for plot in every_for_games(&[game]) {
+            if !OF_FOULS.contains(&plot.name) {
+                kinds += 1;
+                let (all, answered) = (drawn(plot, &all), drawn(plot, &answered));
+                assert_eq!(all, answered, "{} of {game}", plot.name);
+            }
+        }
+    }
+    assert!(kinds > 100, "{kinds} figures");
+}
+
+#[test]
+fn a_player_that_never_answers_has_no_payoff_in_figures() {
+    // It contributes nothing, and would be paid more than those who do.
+    let lines: Vec<String> = (0..3)
+        .map(|repeat| line("public_goods", 1, repeat, |_| true))
+        .collect();
+    for name in [
+        "payoffs",
+        "payoff-distribution",
+        "conditions",
+        "payoff-shares",
+        "strengths",
+        "trueskill",
+    ] {
+        let csv = drawn(agon_report::plots::find(name).unwrap(), &lines);
+        let rows = csv.lines().skip(1);
+        let of_model = rows.filter(|row| row.split(',').any(|cell| cell == "m"));
+        assert_eq!(of_model.count(), 0, "{name}: {csv}");
+    }
 }

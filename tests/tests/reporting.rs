@@ -366,6 +366,48 @@ fn what_a_filter_leaves_out_is_counted() {
 }
 
 #[test]
+fn a_filter_that_may_mean_several_axes_is_refused_with_what_to_type() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("auction.toml");
+    fs::write(
+        &file,
+        r#"
+            name = "auction"
+            [players.a]
+            kind = "rule"
+            strategy = "equilibrium"
+            [players.b]
+            kind = "rule"
+            strategy = "equilibrium"
+            [grid]
+            "players.a.strategy" = ["random", "equilibrium"]
+            "players.b.strategy" = ["random", "equilibrium"]
+            [[games]]
+            game = "second_price_auction"
+            seats = ["a", "b"]
+        "#,
+    )
+    .unwrap();
+    let [file, data] = [&file, &folder.path().join("data")].map(|path| path.display().to_string());
+    let _ = run(&["run", &file, "--data", &data]).expect_code(0);
+    let figure = ["figure", "payoffs", "auction", "--data", &data, "--where"];
+    let refused = run(&[&figure[..], &["strategy=random"]].concat()).expect_code(2);
+    assert_eq!(
+        refused.err.trim(),
+        "error: --where strategy=random: several axes end with \"strategy\": a.strategy and \
+         b.strategy; type --where a.strategy=random or --where b.strategy=random"
+    );
+    for one in ["a.strategy=random", "players.b.strategy=random"] {
+        let drawn = run(&[&figure[..], &[one]].concat()).expect_code(0);
+        assert!(drawn.out.contains("n = 2 sessions"), "{}", drawn.out);
+    }
+    // Who asks for sessions of another game is told that there is none.
+    let other = ["strategy=random", "--where", "game=pirate"];
+    let other = run(&[&figure[..], &other].concat()).expect_code(2);
+    assert!(other.err.contains("fits --where"), "{}", other.err);
+}
+
+#[test]
 fn the_documentation_names_every_figure() {
     let documented = fs::read_to_string(tree::root().join("docs/figures.md")).unwrap();
     for plot in plots() {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use agon_engine::SessionSpec;
 use agon_report::Selection;
-use agon_report::selection::value_of;
+use agon_report::selection::{SeveralAxes, value_of};
 use utoipa::IntoParams;
 
 /// Before the name of an axis in an address.
@@ -93,11 +93,31 @@ impl Wanted {
         self.runs.is_empty() || self.runs.contains(run)
     }
 
-    /// Whether a session like this is wanted, whoever sits in it.
+    /// Whether a session like this is wanted, whoever sits in it. None is where a name means several axes,
+    /// see [`Wanted::several`].
     pub(crate) fn takes(&self, spec: &SessionSpec, simulated: bool) -> bool {
         let mut axes = self.axes.iter();
         self.selection.fits(spec, simulated)
-            && axes.all(|(axis, value)| value_of(spec, axis) == *value)
+            && axes.all(|(axis, value)| value_of(spec, axis).is_ok_and(|own| own == *value))
+    }
+
+    /// A name of an axis that means several in a session like this, which would be wanted otherwise.
+    pub(crate) fn several(&self, spec: &SessionSpec) -> Option<SeveralAxes> {
+        if ![true, false]
+            .map(|one| self.selection.fits(spec, one))
+            .contains(&true)
+        {
+            return None;
+        }
+        let mut several = None;
+        for (axis, value) in &self.axes {
+            match value_of(spec, axis) {
+                Ok(own) if own == *value => {}
+                Ok(_) => return None,
+                Err(found) => several = Some(found),
+            }
+        }
+        several
     }
 
     /// Whether these names, a line each, are those of everybody who is wanted.

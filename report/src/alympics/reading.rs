@@ -29,6 +29,12 @@ pub(super) fn observe(record: &StoredRecord) -> Option<SessionObservations<'_>> 
         seen.push_series(at, &["survival_rounds", "days_with_water"]);
     }
     seen.push(At::default(), "survivors", f64::from(survivors));
+    let residents = seen.seats().max(1) as f64;
+    seen.push(
+        At::default(),
+        "survivor_share",
+        f64::from(survivors) / residents,
+    );
     seen.push(At::default(), "rsr_start", seen.part("rsr_start"));
     seen.push(At::default(), "rsr_end", seen.part("rsr_end"));
     seen.push(At::default(), "overbids_in_all", seen.part("overbids"));

@@ -73,6 +73,22 @@ fn survival_by_hand() {
 }
 
 #[test]
+fn a_town_that_is_left_out_counts_in_no_number_of_towns() {
+    // Most asks of the second town were forfeited, though not by Bob and Cindy.
+    let mut harsh = town(&HARSH, json!({}), 1);
+    harsh.outcome.forfeits[0] = 9;
+    let report = AlympicsReport::of([&town(&CALM, json!({}), 0), &harsh]);
+    let setting = report.settings().remove(0);
+    assert_eq!(setting.measures.number("survivors_mean"), Some(3.0));
+    assert_eq!(setting.measures.number("survival_rate"), Some(1.0));
+    let bob = &setting.rows("residents")[1];
+    assert_eq!(
+        (bob.count("n"), bob.number("survival_rate")),
+        (2, Some(1.0))
+    );
+}
+
+#[test]
 fn satisfaction_by_hand() {
     let setting = both().settings().remove(0);
     // 10, 20 and 10 units; 27 are needed, at the end of the second session 9.

@@ -186,6 +186,10 @@ fn what_differs_between_experiments_and_is_no_axis_is_said() {
         words(&[("a", 1.0, 0.0, &axes[..]), ("b", 2.0, 1.0, &axes)]),
         ""
     );
+    let [one, other] = [0, 1].map(|at| played(&rounds[at..=at]));
+    assert_eq!(one.differs_from(&other), ["rounds"]);
+    assert!(one.differs_from(&one).is_empty());
+    assert!(played(&rounds).differs_from(&other).is_empty());
     let mut merged = played(&rounds[..1]);
     merged.merge(&played(&rounds[1..]));
     assert_eq!(merged.in_words(), "differing rounds");

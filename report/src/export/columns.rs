@@ -124,7 +124,7 @@ pub static TABLES: [Table; 6] = [
             integer("output_tokens", "tokens received; 0 where nobody counted"),
             number(
                 "cost_dollars",
-                "US dollars, as far as prices are known; null where none is",
+                "US dollars; at least, where unpriced_decisions is not 0; null where no price is known",
             ),
             integer("unpriced_decisions", "decisions of unknown price"),
             integer(

@@ -10,7 +10,7 @@ use super::links::Links;
 use super::spec::{PlotPanel, Shape, Value};
 use super::{panel, points};
 use crate::blocks::Table;
-use crate::standings::melee::Melee;
+use crate::standings::melee::{Melee, SKILLS};
 use crate::statistics::mean_interval::CAVEAT;
 use crate::table::{count, counted};
 
@@ -137,9 +137,11 @@ impl PlotData {
             .any(|panel| matches!(panel.value, Value::Each(_)))
         {
             "every observation by itself; those of one session depend on each other"
+        } else if panels.clone().any(|panel| panel.shape == Shape::Skills) {
+            SKILLS
         } else if panels.clone().any(|panel| panel.shape.rates_players()) {
-            "ratings by what sessions paid, with their 95 % intervals; those of strengths are wider \
-             than need be below 30 sessions (97 to 100 %; docs/statistics.md)"
+            "strengths by what sessions paid, with their 95 % intervals, which are wider than need be \
+             below 30 sessions (97 to 100 %; docs/statistics.md)"
         } else if panels.clone().any(|panel| panel.shape == Shape::Profiles) {
             "sessions above each number, the mean share over games, with its 95 % interval (t \
              corrected for skewness) from 5 sessions of each game on; players without a session of \

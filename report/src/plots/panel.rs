@@ -10,12 +10,16 @@ use agon_figures::{
 
 use super::gathering::{Gathered, Key, Place, PlotData};
 use super::links::Links;
-use super::spec::{By, PlotPanel, Shape};
+use super::spec::{By, PlotPanel, Shape, Value};
+use crate::ranges::cut;
 use crate::standings::melee::{Melee, in_points, points};
 use crate::statistics::Interval;
 use crate::statistics::aggregate::performance_profile;
 use crate::statistics::strength::Model;
 use crate::statistics::{ratio, wilson_interval};
+
+/// Sums of shares may be off by this share of their range.
+const ROUNDING: f64 = 1e-9;
 
 /// Steps of a performance profile.
 const PROFILE_STEPS: u32 = 50;
@@ -130,11 +134,27 @@ impl Contents<'_> {
     fn mark(&self, series: &Key, x: &Key) -> Option<Mark> {
         let place = self.place(series, x);
         let gathered = self.data.places.get(&place)?;
-        let mark = mark_of(self.panel, gathered)?;
+        let mark = self.cut(mark_of(self.panel, gathered)?, series);
         Some(match self.data.link_of(self.links, &place, gathered) {
             Some(link) => mark.link(link),
             None => mark,
         })
+    }
+
+    /// The mark with an interval that ends at the range of its measure, where series are scores by scheme.
+    fn cut(&self, mark: Mark, series: &Key) -> Mark {
+        let series = match series {
+            Key::Simulated(of) => of,
+            other => other,
+        };
+        match (self.panel.value, self.panel.series, mark.low.zip(mark.high)) {
+            (Value::Mean(measure), By::Category, Some((low, high))) => {
+                let measure = format!("{measure} {}", self.data.words_of(series));
+                let interval = cut(Interval { low, high }, &measure);
+                mark.between(interval.low, interval.high)
+            }
+            _ => mark,
+        }
     }
 
     fn names(&self, keys: &BTreeSet<&Key>) -> Vec<String> {
@@ -148,10 +168,25 @@ impl Contents<'_> {
             "" => axis,
             unit => axis.unit(unit),
         };
-        match self.panel.range {
+        match self.range() {
             Some((from, to)) => axis.range(from, to),
             None => axis,
         }
+    }
+
+    /// The panel's range, unless a number of it or an end of an interval is outside.
+    fn range(&self) -> Option<(f64, f64)> {
+        let (from, to) = self.panel.range?;
+        let is_drawn = |value: f64| (from..=to).contains(&value);
+        let places = self.data.places.iter();
+        let mut own =
+            places.filter(|(place, _)| place.panel == self.number && place.split == *self.split);
+        let is_inside = own.all(|(_, gathered)| {
+            let mark = mark_of(self.panel, gathered);
+            let ends = mark.into_iter().flat_map(|mark| [mark.low, mark.high]);
+            ends.flatten().all(is_drawn) && is_within(self.panel, gathered, (from, to))
+        });
+        is_inside.then_some((from, to))
     }
 
     /// The axis of places.
@@ -283,7 +318,7 @@ impl Contents<'_> {
             columns: self.names(&self.series),
             cells: rows.collect(),
             measure,
-            range: self.panel.range,
+            range: self.range(),
             digits: self.panel.digits,
             triangular: false,
         };
@@ -330,9 +365,25 @@ fn mark_of(panel: &PlotPanel, gathered: &Gathered) -> Option<Mark> {
     Some(match interval {
         Some(interval) => {
             let interval = interval.moved(0.0, scale);
+            let range = panel
+                .range
+                .filter(|range| is_within(panel, gathered, *range));
+            let interval = range.map_or(interval, |range| interval.within(range));
             mark.between(interval.low, interval.high)
         }
         None => mark,
+    })
+}
+
+/// Whether what was gathered is in the range of the panel. Parameters of a game may make numbers larger than
+/// those of its paper.
+fn is_within(panel: &PlotPanel, gathered: &Gathered, (from, to): (f64, f64)) -> bool {
+    let scale = panel.value.scale();
+    let rounding = ROUNDING * (to - from);
+    let mut values = gathered.clusters.values();
+    values.all(|(own, of)| {
+        let value = scale * own / of;
+        *of == 0.0 || (from - rounding..=to + rounding).contains(&value)
     })
 }
 

@@ -32,6 +32,16 @@ impl Interval {
         self.low == self.high
     }
 
+    /// What lies of it in the range of what it is of. A mean cannot be outside, so that it covers as often
+    /// as before.
+    #[must_use]
+    pub fn within(&self, (from, to): (f64, f64)) -> Self {
+        Self {
+            low: self.low.clamp(from, to),
+            high: self.high.clamp(from, to),
+        }
+    }
+
     /// The interval of `scale * x + offset`.
     #[must_use]
     pub fn moved(&self, offset: f64, scale: f64) -> Self {

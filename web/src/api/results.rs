@@ -13,6 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::{Allowed, Answer, Shared};
+use crate::access::Access;
 use crate::index::SessionPage;
 use crate::query::PageQuery;
 use crate::refusal::Refusal;
@@ -85,7 +86,7 @@ pub(super) struct FilePath {
     ),
 )]
 async fn standing(Extension(access): Allowed, Query(query): Pairs) -> Answer<Standing> {
-    let wanted = wanted(&query)?;
+    let wanted = wanted(&access, &query)?;
     let standing = access
         .shelf
         .results
@@ -106,7 +107,7 @@ async fn sessions(
     Query(query): Pairs,
     Query(page): Query<PageQuery>,
 ) -> Answer<SessionPage> {
-    let wanted = wanted(&query)?;
+    let wanted = wanted(&access, &query)?;
     let page = access
         .shelf
         .library
@@ -132,7 +133,7 @@ async fn part(
     Path(PartPath { part }): Path<PartPath>,
     Query(query): Pairs,
 ) -> Answer<Told> {
-    let wanted = wanted(&query)?;
+    let wanted = wanted(&access, &query)?;
     let told = access
         .shelf
         .results
@@ -157,7 +158,7 @@ async fn table(
     Path(TablePath { part, table }): Path<TablePath>,
     Query(query): Pairs,
 ) -> Result<Response, Refusal> {
-    let wanted = wanted(&query)?;
+    let wanted = wanted(&access, &query)?;
     let missing = || Refusal::Missing(format!("table {table} of {part}"));
     let number: usize = table
         .strip_suffix(".csv")
@@ -192,7 +193,7 @@ async fn figure(
     Path(FigurePath { name }): Path<FigurePath>,
     Query(query): Pairs,
 ) -> Answer<FigureTold> {
-    let wanted = wanted(&query)?;
+    let wanted = wanted(&access, &query)?;
     let told = access
         .shelf
         .results
@@ -220,7 +221,7 @@ async fn file(
     Path(FilePath { name, file }): Path<FilePath>,
     Query(query): Pairs,
 ) -> Result<Response, Refusal> {
-    let wanted = wanted(&query)?;
+    let wanted = wanted(&access, &query)?;
     let form: Result<FigureFile, Misnamed> =
         FigureFile::deserialize(file.as_str().into_deserializer());
     let form = form.map_err(|_| Refusal::Missing(format!("file {file} of a figure")))?;
@@ -236,8 +237,13 @@ async fn file(
     Ok(saved(written, kind, &shown))
 }
 
-fn wanted(query: &[(String, String)]) -> Result<Wanted, Refusal> {
-    Wanted::of(query).map_err(Refusal::Misspelled)
+fn wanted(access: &Access, query: &[(String, String)]) -> Result<Wanted, Refusal> {
+    let wanted = Wanted::of(query).map_err(Refusal::Misspelled)?;
+    let several = access.shelf.library.index.read().several_axes(&wanted);
+    match several {
+        None => Ok(wanted),
+        Some(several) => Err(Refusal::Misspelled(several.to_string())),
+    }
 }
 
 /// A file under a name. Browsers show it where a page embeds it, and save it where somebody follows a link.

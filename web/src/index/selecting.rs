@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use agon_engine::PlayerSpec;
+use agon_report::selection::SeveralAxes;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -71,6 +72,15 @@ impl Index {
         let rows = self.order.get(from..).unwrap_or_default().iter();
         let rows = rows.filter_map(|at| self.fitting(*at, wanted));
         rows.map(|(_, row)| row.place).collect()
+    }
+
+    /// A name of an axis that means several in sessions that are asked for.
+    pub(crate) fn several_axes(&self, wanted: &Wanted) -> Option<SeveralAxes> {
+        let runs = self.runs.iter();
+        let mut cells = runs
+            .filter(|one| wanted.takes_run(&one.run.run))
+            .flat_map(|one| &one.cells);
+        cells.find_map(|cell| wanted.several(cell.like.as_ref()?))
     }
 
     /// Some of the sessions that are wanted, of all runs.

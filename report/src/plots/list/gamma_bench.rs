@@ -31,8 +31,8 @@ const fn scores_over(x: By, x_title: &'static str) -> PlotPanel {
         .over(x, x_title)
         .series(By::Player)
         .split(By::Game)
-        .measuring("score (arxiv2024)", "0 to 100")
-        .range(0.0, 100.0)
+        .measuring("score (arxiv2024)", "at most 100")
+        .mostly(0.0, 100.0)
 }
 
 pub(super) static PLOTS: &[Plot] = &[

@@ -187,6 +187,20 @@ async fn filters_leave_the_sessions_that_fit_and_rows_name_theirs() {
 }
 
 #[tokio::test]
+async fn a_filter_that_may_mean_several_axes_is_refused() {
+    let of_one = r#""setting":{"ratio":0.5}"#;
+    let of_both = r#""setting":{"a.ratio":0.5,"b.ratio":0.7}"#;
+    let both = line(0.5, 0).replace(of_one, of_both);
+    let stand = Stand::of(&[both], 1);
+    stand.counted("?where.a.ratio=0.5", 1).await;
+    for query in ["?where.ratio=0.5", "?where.ratio=0.5&game=guess_two_thirds"] {
+        let wrong = stand.ask_results(query).await;
+        assert_eq!(wrong.status(), StatusCode::BAD_REQUEST, "{query}");
+    }
+    stand.counted("?where.ratio=0.5&game=pirate", 0).await;
+}
+
+#[tokio::test]
 async fn rows_of_other_players_in_the_same_setting_have_sessions_of_their_own() {
     let others = line(0.5, 7).replace("alice", "carol");
     let lines = [line(0.5, 0), line(0.5, 1), others];
