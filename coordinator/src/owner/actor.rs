@@ -206,7 +206,7 @@ impl OwnerActor {
 
     async fn on_appended(
         &mut self,
-        batch: UnderWay,
+        mut batch: UnderWay,
         result: JournalResult<()>,
     ) -> JournalResult<()> {
         match result {
@@ -217,6 +217,8 @@ impl OwnerActor {
                     "the journal has lost its end; the state in memory takes its place"
                 );
                 self.mend(batch.place).await?;
+                // It was taken before the batch was sent: the journal's snapshot has more by now.
+                batch.snapshot = None;
             }
             Err(fatal) => return Err(fatal),
         }
@@ -378,3 +380,6 @@ fn is_final(error: &JournalError) -> bool {
             | JournalError::Stopped
     )
 }
+
+#[cfg(test)]
+mod tests;
