@@ -98,7 +98,7 @@ impl OwnerActor {
             tokio::select! {
                 result = appended => {
                     if let Some(batch) = under_way.take() {
-                        self.on_appended(batch, result).await?;
+                        under_way = self.on_appended(batch, result).await?;
                     }
                 }
                 message = self.mailbox.recv(), if room => {
@@ -179,36 +179,19 @@ impl OwnerActor {
     /// Appends until it is done or somebody else owns the journal.
     fn append(&self, place: Place, bytes: Bytes) -> BoxFuture<'static, JournalResult<()>> {
         let (journal, epoch) = (Arc::clone(&self.journal), self.epoch);
-        async move {
-            let mut failed = false;
-            loop {
-                match journal.append(epoch, place, bytes.clone()).await {
-                    Ok(()) => {
-                        if failed {
-                            warn!("the journal takes batches again");
-                        }
-                        return Ok(());
-                    }
-                    Err(fatal) if is_final(&fatal) => return Err(fatal),
-                    Err(error) => {
-                        if !failed {
-                            let error = with_causes(&error);
-                            warn!(%error, "cannot append to the journal; everything waits for it");
-                        }
-                        failed = true;
-                        tokio::time::sleep(TRY_AGAIN).await;
-                    }
-                }
-            }
-        }
-        .boxed()
+        let append = move || {
+            let (journal, bytes) = (Arc::clone(&journal), bytes.clone());
+            async move { journal.append(epoch, place, bytes).await }
+        };
+        insist("append to the journal", append, is_final).boxed()
     }
 
+    /// What comes of a batch; what is under way in its place when the journal has lost its end.
     async fn on_appended(
         &mut self,
-        mut batch: UnderWay,
+        batch: UnderWay,
         result: JournalResult<()>,
-    ) -> JournalResult<()> {
+    ) -> JournalResult<Option<UnderWay>> {
         match result {
             Ok(()) => {}
             Err(JournalError::OutOfPlace { end, .. }) if end < batch.place => {
@@ -216,9 +199,7 @@ impl OwnerActor {
                     lost_from = end.0 + 1,
                     "the journal has lost its end; the state in memory takes its place"
                 );
-                self.mend(batch.place).await?;
-                // It was taken before the batch was sent: the journal's snapshot has more by now.
-                batch.snapshot = None;
+                return Ok(Some(self.mend(batch)));
             }
             Err(fatal) => return Err(fatal),
         }
@@ -226,7 +207,7 @@ impl OwnerActor {
         if let Some((upto, snapshot, trim_to)) = batch.snapshot {
             self.put_snapshot(upto, snapshot, trim_to).await;
         }
-        Ok(())
+        Ok(None)
     }
 
     /// A snapshot replaces the old one; without it the journal is longer, and nothing else.
@@ -253,16 +234,35 @@ impl OwnerActor {
         }
     }
 
-    /// Puts the state in place of a journal that has lost its end, in one step.
-    async fn mend(&mut self, place: Place) -> JournalResult<()> {
-        let snapshot = self.state.replace_journal(place);
-        let bytes = Bytes::from(snapshot.encode_to_vec());
-        let snapshot = Snapshot { upto: place, bytes };
-        self.journal
-            .put_snapshot(self.epoch, snapshot, place)
-            .await?;
+    /// Puts the state in place of a journal that has lost its end, in one step, until that is done or
+    /// somebody else owns the journal: the state is nowhere else. A snapshot that was due with the
+    /// batch is older, so it is not put.
+    fn mend(&mut self, batch: UnderWay) -> UnderWay {
+        let (journal, epoch, upto) = (Arc::clone(&self.journal), self.epoch, batch.place);
+        let snapshot = self.state.replace_journal(upto);
         self.journaled = 0;
-        Ok(())
+        let mend = async move {
+            let encode = move || Bytes::from(snapshot.encode_to_vec());
+            let bytes = compute::SHORT.run(encode).await;
+            let bytes = bytes.map_err(|_| JournalError::Stopped)?;
+            let put = move || {
+                let (journal, bytes) = (Arc::clone(&journal), bytes.clone());
+                async move {
+                    let snapshot = Snapshot { upto, bytes };
+                    journal.put_snapshot(epoch, snapshot, upto).await
+                }
+            };
+            // An upload that the store has forgotten is made again, so nothing else is final.
+            let is_final = |error: &JournalError| {
+                matches!(error, JournalError::Deposed | JournalError::Stopped)
+            };
+            insist("mend the journal", put, is_final).await
+        };
+        UnderWay {
+            append: mend.boxed(),
+            snapshot: None,
+            ..batch
+        }
     }
 
     fn release(&mut self, releases: Vec<Release>) {
@@ -333,20 +333,43 @@ impl OwnerActor {
         }
     }
 
-    /// The last batch goes into the journal, and another coordinator may take over at once.
-    async fn finish(&mut self, under_way: Option<UnderWay>) -> JournalResult<()> {
-        if let Some(UnderWay {
-            append, releases, ..
-        }) = under_way
-        {
-            append.await?;
-            self.release(releases);
-        }
-        if let Some(last) = self.next_batch() {
-            last.append.await?;
-            self.release(last.releases);
+    /// The last batches go into the journal, and another coordinator may take over at once.
+    async fn finish(&mut self, mut under_way: Option<UnderWay>) -> JournalResult<()> {
+        while let Some(mut batch) = under_way.take().or_else(|| self.next_batch()) {
+            // Whoever comes next makes its own.
+            batch.snapshot = None;
+            let result = (&mut batch.append).await;
+            under_way = self.on_appended(batch, result).await?;
         }
         self.journal.resign(self.epoch).await
+    }
+}
+
+/// Tries until it is done, or has failed for good.
+async fn insist<F: Future<Output = JournalResult<()>> + Send>(
+    operation: &'static str,
+    attempt: impl Fn() -> F + Send,
+    is_final: fn(&JournalError) -> bool,
+) -> JournalResult<()> {
+    let mut failed = false;
+    loop {
+        match attempt().await {
+            Ok(()) => {
+                if failed {
+                    warn!(operation, "the journal takes it again");
+                }
+                return Ok(());
+            }
+            Err(fatal) if is_final(&fatal) => return Err(fatal),
+            Err(error) => {
+                if !failed {
+                    let error = with_causes(&error);
+                    warn!(operation, %error, "the journal refuses; everything waits for it");
+                }
+                failed = true;
+                tokio::time::sleep(TRY_AGAIN).await;
+            }
+        }
     }
 }
 

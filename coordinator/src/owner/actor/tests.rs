@@ -1,5 +1,4 @@
-//! The owner's loop step by step over journals that lose their end or refuse what they are given, in
-//! files and in Redis. What the next owner would read is the judge.
+//! The owner's loop step by step over journals that have lost their end, in files and in Redis. What the next owner would read is the judge.
 
 use agon_proto::v1::SubmitExperimentRequest;
 use agon_tests::redis::RedisServer;
@@ -107,6 +106,15 @@ impl Bench {
         });
     }
 
+    /// Carries a batch through, and what follows from it.
+    async fn appended(&mut self, batch: UnderWay) {
+        let mut under_way = Some(batch);
+        while let Some(mut batch) = under_way {
+            let result = (&mut batch.append).await;
+            under_way = self.actor.on_appended(batch, result).await.unwrap();
+        }
+    }
+
     /// What the next owner finds.
     async fn loaded(&self) -> Loaded {
         let queue = Queue::new(2, LONG);
@@ -139,12 +147,4 @@ async fn snapshot_from_before_a_lost_tail_does_not_replace_the_one_that_mends_it
 #[tokio::test]
 async fn snapshot_from_before_a_lost_tail_does_not_replace_the_one_that_mends_it_in_redis() {
     mend_is_not_overwritten(in_redis(AHEAD).await).await;
-}
-
-impl Bench {
-    /// Carries a batch through, and what follows from it.
-    async fn appended(&mut self, mut batch: UnderWay) {
-        let result = (&mut batch.append).await;
-        self.actor.on_appended(batch, result).await.unwrap();
-    }
 }
