@@ -154,3 +154,6 @@ pub(crate) fn document_name(digest: &str) -> String {
 pub(crate) fn bundle_name(digest: &str) -> String {
     format!("templates:{digest}")
 }
+
+#[cfg(test)]
+mod tests;

@@ -74,27 +74,27 @@ impl Segments {
         });
     }
 
-    /// A segment is to take no further entry.
-    pub fn begin_closing(&mut self, key: SegmentKey) {
-        if let Some(segment) = self.unwritten.get_mut(&key) {
+    /// A segment and those before it are to take no further entry. Those before it are open only where
+    /// numbers are passed over because the archive has them.
+    pub fn begin_closing(&mut self, (experiment, number): SegmentKey) {
+        let upto = (experiment, 0)..=(experiment, number);
+        for (_, segment) in self.unwritten.range_mut(upto) {
             segment.closing = true;
         }
     }
 
-    /// A segment takes no further entry, and the journal says so.
-    pub fn close(&mut self, key: SegmentKey) {
-        if let Some(segment) = self.unwritten.get_mut(&key) {
+    /// A segment and those before it take no further entry, and the journal says so.
+    pub fn close(&mut self, (experiment, number): SegmentKey) {
+        let upto = (experiment, 0)..=(experiment, number);
+        for (_, segment) in self.unwritten.range_mut(upto) {
             segment.closed = true;
         }
     }
 
     /// Segments of an experiment before the one that is filled take no further entry.
     pub fn close_before(&mut self, experiment: u32, open: u32) {
-        for (_, segment) in self
-            .unwritten
-            .range_mut((experiment, 0)..(experiment, open))
-        {
-            segment.closed = true;
+        if let Some(last) = open.checked_sub(1) {
+            self.close((experiment, last));
         }
     }
 
