@@ -371,3 +371,21 @@ pub enum ArchiveError {
     #[error("the archive has stopped")]
     Stopped,
 }
+
+impl ArchiveError {
+    /// Whether the same may succeed later: the place did not answer, rather than that what is there is not
+    /// what was asked for.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Folder { .. } | Self::Objects { .. } | Self::Journal { .. } | Self::Stopped => {
+                true
+            }
+            Self::Name { .. }
+            | Self::Bucket(_)
+            | Self::TooLarge { .. }
+            | Self::Damaged { .. }
+            | Self::Missing { .. }
+            | Self::Taken { .. } => false,
+        }
+    }
+}

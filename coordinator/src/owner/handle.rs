@@ -70,6 +70,11 @@ impl OwnerHandle {
         self.tell(Message::Release { stream, leases }).await
     }
 
+    /// The archive does not say at present what these take along: they wait for a while.
+    pub async fn postpone(&self, stream: StreamId, leases: Vec<LeaseId>) -> Answer<()> {
+        self.tell(Message::Postpone { stream, leases }).await
+    }
+
     /// Its worker takes nothing more.
     pub async fn drain_worker(&self, stream: StreamId) -> Answer<()> {
         self.tell(Message::DrainWorker { stream }).await

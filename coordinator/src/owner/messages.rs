@@ -115,6 +115,11 @@ pub enum Message {
         stream: StreamId,
         leases: Vec<LeaseId>,
     },
+    /// A stream: the archive does not say at present what these take along.
+    Postpone {
+        stream: StreamId,
+        leases: Vec<LeaseId>,
+    },
     /// A stream: its worker takes nothing more.
     DrainWorker { stream: StreamId },
     /// A stream has ended.

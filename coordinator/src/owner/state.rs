@@ -24,6 +24,10 @@ mod commands;
 /// With more bytes of records that are neither in the archive nor thrown away, nothing is granted.
 const MOST_UNWRITTEN: usize = 512 * 1024 * 1024;
 
+/// How long nothing is granted of an experiment whose records cannot be read: long enough that a broken
+/// archive is not asked all the time, short enough that nobody notices when it is back.
+const HELD_BACK: Duration = Duration::from_secs(5);
+
 /// Segments that are written at the same time.
 const MOST_WRITING: usize = 2;
 
@@ -114,6 +118,14 @@ impl OwnerState {
             Message::HandIn { stream, outcomes } => self.on_hand_in(stream, outcomes),
             Message::Release { stream, leases } => {
                 self.queue.release(stream, &leases);
+                self.queue.grant(now);
+            }
+            Message::Postpone { stream, leases } => {
+                self.queue.release(stream, &leases);
+                for lease in &leases {
+                    let key = lease.session.experiment;
+                    self.queue.hold_back(key, now + HELD_BACK);
+                }
                 self.queue.grant(now);
             }
             Message::DrainWorker { stream } => self.queue.drain_worker(stream),

@@ -3,15 +3,21 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use agon_coordinator::archive::Archive;
 use agon_coordinator::{Coordinator, CoordinatorOptions};
-use agon_proto::v1::ListExperimentsRequest;
+use agon_proto::v1::work_sessions_request::Message as Say;
+use agon_proto::v1::work_sessions_response::Message as Hear;
+use agon_proto::v1::{
+    FailureKind, Heartbeat, ListExperimentsRequest, RetrySessionsRequest, Settlement,
+    SubmitExperimentRequest,
+};
 use agon_service_kit::tasks::Tasks;
 
 use crate::faulty::{Act, Call, Faulty, Gate};
-use crate::stand::{LONG, submit};
-use crate::worker::{Commands, commands};
+use crate::stand::{FILE, LONG, document_of, progress, submit};
+use crate::worker::{Commands, Worker, commands};
 
 /// A coordinator over such a journal, which also holds its archive.
 struct Faulted {
@@ -98,4 +104,88 @@ async fn end_that_is_lost_while_a_coordinator_stops_is_mended() {
     let id = submitted.await.unwrap();
     let next = Faulted::open(&stand.journal).await;
     assert_eq!(names(&mut next.commands()).await, [id]);
+}
+
+/// Where the archive of these coordinators lies in the journal.
+const ARCHIVE: &str = "archive/";
+
+/// A series whose second session waits to be tried again, and whose first is in the archive. Its worker
+/// has a place for one.
+async fn series_behind_its_archive(stand: &Faulted) -> (Worker, String) {
+    let text = FILE.replace("repeats = 3", "repeats = 1\nseries = { length = 2 }");
+    let text = text.replace("[0.5, 0.9]", "[0.5]");
+    let request = SubmitExperimentRequest {
+        document: document_of(&text).into(),
+        ..SubmitExperimentRequest::default()
+    };
+    let submitted = stand.commands().submit_experiment(request).await;
+    let id = submitted.unwrap().into_inner().experiment_id;
+    let mut worker = Worker::connect(&stand.coordinator.services(), "w1", 1).await;
+    let first = worker.take(1).await.remove(0);
+    assert_eq!(worker.complete(&first).await, Settlement::Stored);
+    let second = worker.take(1).await.remove(0);
+    assert!(!second.carried.is_empty());
+    let second = second.lease.unwrap();
+    let parked = worker.fail(&second, FailureKind::Parked, "no answer").await;
+    assert_eq!(parked, Settlement::Noted);
+    // Nothing is left to play, so the segment is closed and written.
+    while stand.coordinator.status().await.unwritten > 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    (worker, id)
+}
+
+async fn retry(stand: &Faulted, id: &str) {
+    let request = RetrySessionsRequest {
+        experiment_id: id.to_owned(),
+        session_ids: Vec::new(),
+    };
+    let retried = stand.commands().retry_sessions(request).await;
+    assert_eq!(retried.unwrap().into_inner().requeued, 1);
+}
+
+#[tokio::test]
+async fn worker_is_heard_while_the_archive_does_not_say_what_its_session_takes_along() {
+    let stand = Faulted::open(&Faulty::new()).await;
+    let (mut worker, id) = series_behind_its_archive(&stand).await;
+    let gate = Gate::closed();
+    let closed = gate.clone();
+    stand.journal.plan(move |call| match call {
+        Call::Blob(name) if name.starts_with(ARCHIVE) => Act::Wait(closed.clone()),
+        _ => Act::Go,
+    });
+    retry(&stand, &id).await;
+    gate.reached().await;
+    let beat = Heartbeat {
+        number: 7,
+        progressed: Vec::new(),
+    };
+    worker.say(Say::Heartbeat(beat)).await;
+    match worker.hear().await.unwrap() {
+        Some(Hear::Heard(heard)) => assert_eq!(heard.number, 7),
+        other => panic!("expected to be heard, heard {other:?}"),
+    }
+    gate.open();
+    let second = worker.take(1).await.remove(0);
+    assert!(!second.carried.is_empty());
+    assert_eq!(worker.complete(&second).await, Settlement::Stored);
+}
+
+#[tokio::test]
+async fn session_waits_while_the_archive_fails_and_is_granted_once_it_answers() {
+    let stand = Faulted::open(&Faulty::new()).await;
+    let (mut worker, id) = series_behind_its_archive(&stand).await;
+    let failed = AtomicBool::new(false);
+    stand.journal.plan(move |call| match call {
+        Call::Blob(name) if name.starts_with(ARCHIVE) && !failed.swap(true, Ordering::SeqCst) => {
+            Act::Fail
+        }
+        _ => Act::Go,
+    });
+    retry(&stand, &id).await;
+    let second = worker.take(1).await.remove(0);
+    assert_eq!(second.attempt, 1);
+    assert!(!second.carried.is_empty());
+    assert!(progress(&mut stand.commands(), &id).await.dead.is_empty());
+    assert_eq!(worker.complete(&second).await, Settlement::Stored);
 }
