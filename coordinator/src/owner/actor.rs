@@ -45,6 +45,9 @@ const SNAPSHOT_AT_REST: usize = 1024 * 1024;
 /// How long to wait before something is tried again that failed.
 const TRY_AGAIN: Duration = Duration::from_millis(500);
 
+/// How often an owner says that it is there, in the time after which another takes over.
+pub(super) const RENEWALS_PER_TERM: u32 = 3;
+
 pub(super) struct OwnerActor {
     pub journal: Arc<dyn Journal>,
     pub archive: Archive,
@@ -312,7 +315,7 @@ impl OwnerActor {
         let (journal, epoch) = (Arc::clone(&self.journal), self.epoch);
         let time = self.options.ownership_time;
         Box::pin(async move {
-            tokio::time::sleep(time / 3).await;
+            tokio::time::sleep(time / RENEWALS_PER_TERM).await;
             journal.renew(epoch, time).await
         })
     }
@@ -394,7 +397,8 @@ async fn archived(
     }
 }
 
-fn is_final(error: &JournalError) -> bool {
+/// Whether no other try helps.
+pub(super) fn is_final(error: &JournalError) -> bool {
     matches!(
         error,
         JournalError::Deposed

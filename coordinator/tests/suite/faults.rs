@@ -60,6 +60,17 @@ async fn names(commands: &mut Commands) -> Vec<String> {
     listed.map(|one| one.experiment_id).collect()
 }
 
+/// Submits an experiment like the usual one under another name.
+async fn submit_as(stand: &Faulted, name: &str) {
+    let text = FILE.replace("name = \"pairs\"", &format!("name = \"{name}\""));
+    let request = SubmitExperimentRequest {
+        document: document_of(&text).into(),
+        ..SubmitExperimentRequest::default()
+    };
+    let submitted = stand.commands().submit_experiment(request).await;
+    submitted.unwrap();
+}
+
 /// Loses the end of the journal once, when the gate is opened.
 fn lose_end_once(journal: &Faulty, gate: &Arc<Gate>, refuse_first_mend: bool) {
     let (gate, lost) = (gate.clone(), AtomicBool::new(false));
@@ -108,6 +119,30 @@ async fn end_that_is_lost_while_a_coordinator_stops_is_mended() {
 
 /// Where the archive of these coordinators lies in the journal.
 const ARCHIVE: &str = "archive/";
+
+#[tokio::test]
+async fn coordinator_stays_in_charge_while_it_loads_and_waits_for_no_archive() {
+    let stand = Faulted::open(&Faulty::new()).await;
+    submit_as(&stand, "one").await;
+    submit_as(&stand, "two").await;
+    stand.tasks.shutdown(LONG).await.unwrap();
+    let (lists, renewals) = (Gate::closed(), Gate::closed());
+    renewals.open();
+    let (list, renewal) = (lists.clone(), renewals.clone());
+    stand.journal.plan(move |call| match call {
+        Call::Blobs(prefix) if prefix.starts_with(ARCHIVE) => Act::Wait(list.clone()),
+        Call::Renew => Act::Wait(renewal.clone()),
+        _ => Act::Go,
+    });
+    let journal = stand.journal.clone();
+    let opening = tokio::spawn(async move { Faulted::open(&journal).await });
+    // Both are asked for at the same time, and the claim is renewed although neither is answered.
+    lists.reached().await;
+    lists.reached().await;
+    renewals.reached().await;
+    let next = opening.await.unwrap();
+    assert_eq!(names(&mut next.commands()).await, ["one", "two"]);
+}
 
 /// A series whose second session waits to be tried again, and whose first is in the archive. Its worker
 /// has a place for one.
