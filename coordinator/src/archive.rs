@@ -210,6 +210,16 @@ impl Archive {
         Ok(names)
     }
 
+    /// Whether anything of an experiment is here.
+    ///
+    /// # Errors
+    /// The storage fails.
+    pub async fn holds(&self, experiment: &str) -> ArchiveResult<bool> {
+        check(experiment)?;
+        let names = self.storage.names(experiment).await?;
+        Ok(!names.is_empty())
+    }
+
     /// Removes everything of an experiment. May be repeated after an error.
     ///
     /// # Errors

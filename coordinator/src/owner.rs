@@ -15,6 +15,7 @@ pub mod loading;
 #[doc(hidden)]
 pub mod messages;
 mod office;
+mod removals;
 #[doc(hidden)]
 pub mod segments;
 #[doc(hidden)]
@@ -25,6 +26,7 @@ pub use handle::OwnerHandle;
 pub(crate) use loading::{bundle_name, document_name};
 pub use messages::{FinishedPage, Grant, Located, Status, ToStream, Whereabouts};
 pub use office::{Office, Ownership, Role};
+pub use removals::HeldName;
 pub(crate) use term::{Terms as OwnerTerms, start};
 
 /// Called with the ids under which the gateway keeps the decisions of sessions, once their records are

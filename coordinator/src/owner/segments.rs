@@ -1,7 +1,7 @@
 //! Records that are not in the archive yet, by experiment and segment. They are in the journal until
 //! they are, so the journal is kept from the first of them on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use agon_proto::v1::{SessionDone, SessionPlace};
@@ -38,6 +38,8 @@ struct Unwritten {
 #[derive(Debug, Default)]
 pub struct Segments {
     unwritten: BTreeMap<SegmentKey, Unwritten>,
+    /// Of experiments that are no more, while somebody still writes them.
+    abandoned: BTreeSet<SegmentKey>,
     bytes: usize,
     entries: usize,
 }
@@ -100,6 +102,7 @@ impl Segments {
 
     /// A segment lies in the archive.
     pub fn written(&mut self, key: SegmentKey) {
+        self.abandoned.remove(&key);
         if let Some(written) = self.unwritten.remove(&key) {
             self.bytes -= written.bytes;
             self.entries -= written.entries.len();
@@ -113,8 +116,18 @@ impl Segments {
             .range((experiment, 0)..=(experiment, u32::MAX));
         let keys: Vec<SegmentKey> = segments.map(|(key, _)| *key).collect();
         for key in keys {
+            let is_writing = self.unwritten.get(&key).is_some_and(|one| one.writing);
             self.written(key);
+            if is_writing {
+                self.abandoned.insert(key);
+            }
         }
+    }
+
+    /// Whether a segment of an experiment that is no more is still being written.
+    pub fn is_abandoned(&self, experiment: u32) -> bool {
+        let all = (experiment, 0)..=(experiment, u32::MAX);
+        self.abandoned.range(all).next().is_some()
     }
 
     /// Experiments whose open segment is full or old, or which are `over`.
@@ -152,6 +165,7 @@ impl Segments {
 
     /// A segment could not be written.
     pub fn failed(&mut self, key: SegmentKey) {
+        self.abandoned.remove(&key);
         if let Some(segment) = self.unwritten.get_mut(&key) {
             segment.writing = false;
         }

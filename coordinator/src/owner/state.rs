@@ -12,6 +12,7 @@ use prost::Message as _;
 use tokio::sync::{mpsc, oneshot};
 
 use super::messages::{FinishedPage, Grant, Located, Message, Status, ToStream, Whereabouts};
+use super::removals::Removals;
 use super::segments::{SegmentKey, Segments};
 use crate::archive::Entry;
 use crate::journal::Place;
@@ -57,6 +58,7 @@ pub struct OwnerState {
     specs: Specs,
     outboxes: BTreeMap<StreamId, mpsc::Sender<ToStream>>,
     last_stream: u64,
+    removals: Removals,
     /// Where the next batch goes.
     next: Place,
     pending: Vec<JournalEntry>,
@@ -74,6 +76,7 @@ impl OwnerState {
             specs,
             outboxes: BTreeMap::new(),
             last_stream: 0,
+            removals: Removals::default(),
             next,
             pending: Vec::new(),
             pending_bytes: 0,
@@ -139,6 +142,10 @@ impl OwnerState {
                     unwritten: self.segments.entries(),
                 };
                 self.reply(move || reply.send(status).is_ok());
+            }
+            Message::AwaitWrites { experiment, reply } => {
+                self.removals.wait(experiment, reply);
+                self.answer_removals();
             }
             Message::Drain => self.queue.drain(),
             command => self.on_command(command),
@@ -234,6 +241,12 @@ impl OwnerState {
         } else {
             self.segments.failed(key);
         }
+        self.answer_removals();
+    }
+
+    fn answer_removals(&mut self) {
+        let segments = &self.segments;
+        self.removals.answer(|key| segments.is_abandoned(key));
     }
 
     /// A stream could not be told something; its worker comes back and says what it holds.

@@ -6,17 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agon_coordinator::archive::Archive;
+use agon_coordinator::journal::Journal as _;
 use agon_coordinator::{Coordinator, CoordinatorOptions};
 use agon_proto::v1::work_sessions_request::Message as Say;
 use agon_proto::v1::work_sessions_response::Message as Hear;
 use agon_proto::v1::{
-    FailureKind, Heartbeat, ListExperimentsRequest, RetrySessionsRequest, Settlement,
-    SubmitExperimentRequest,
+    DeleteExperimentRequest, FailureKind, Heartbeat, ListExperimentsRequest, RetrySessionsRequest,
+    Settlement, SubmitExperimentRequest,
 };
 use agon_service_kit::tasks::Tasks;
+use tonic::{Code, Status};
 
 use crate::faulty::{Act, Call, Faulty, Gate};
-use crate::stand::{FILE, LONG, document_of, progress, submit};
+use crate::stand::{FILE, LONG, document, document_of, fetch, play_all, progress, submit};
 use crate::worker::{Commands, Worker, commands};
 
 /// A coordinator over such a journal, which also holds its archive.
@@ -144,6 +146,109 @@ async fn coordinator_stays_in_charge_while_it_loads_and_waits_for_no_archive() {
     assert_eq!(names(&mut next.commands()).await, ["one", "two"]);
 }
 
+/// Plays all that is submitted of the usual experiment, as far as its worker is granted it.
+async fn play(stand: &Faulted, id: &str) -> Worker {
+    let mut worker = Worker::connect(&stand.coordinator.services(), "w1", 9).await;
+    let sessions = progress(&mut stand.commands(), id).await.sessions;
+    let played = play_all(&mut worker, sessions as usize).await;
+    assert_eq!(played.len(), 6);
+    worker
+}
+
+async fn delete(mut commands: Commands, id: &str) -> Result<(), Status> {
+    let experiment_id = id.to_owned();
+    let request = DeleteExperimentRequest { experiment_id };
+    commands.delete_experiment(request).await.map(drop)
+}
+
+async fn files(stand: &Faulted) -> Vec<String> {
+    stand.journal.blobs(ARCHIVE).await.unwrap()
+}
+
+#[tokio::test]
+async fn nothing_is_submitted_under_a_name_while_a_segment_of_what_was_removed_is_written() {
+    let stand = Faulted::open(&Faulty::new()).await;
+    let id = submit(&mut stand.commands()).await.experiment_id;
+    let gate = Gate::closed();
+    let closed = gate.clone();
+    stand.journal.plan(move |call| match call {
+        Call::PutBlob(name) if name.ends_with("000001.index.json") => Act::Wait(closed.clone()),
+        _ => Act::Go,
+    });
+    drop(play(&stand, &id).await);
+    gate.reached().await;
+    let (commands, experiment) = (stand.commands(), id.clone());
+    let deleted = tokio::spawn(async move { delete(commands, &experiment).await });
+    while !names(&mut stand.commands()).await.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let request = SubmitExperimentRequest {
+        document: document().into(),
+        ..SubmitExperimentRequest::default()
+    };
+    let early = stand.commands().submit_experiment(request).await;
+    let early = early.unwrap_err();
+    assert_eq!(early.code(), Code::Unavailable);
+    assert!(early.message().contains("try again in a moment"), "{early}");
+    let twice = delete(stand.commands(), &id).await.unwrap_err();
+    assert_eq!(twice.code(), Code::Unavailable);
+    gate.open();
+    deleted.await.unwrap().unwrap();
+    assert!(files(&stand).await.is_empty());
+    // The new experiment has the old numbers and records of its own.
+    submit(&mut stand.commands()).await;
+    drop(play(&stand, &id).await);
+    archived(&stand).await;
+    assert_eq!(fetch(&mut stand.commands(), &id, None).await.len(), 6);
+}
+
+#[tokio::test]
+async fn removal_goes_on_when_whoever_asked_for_it_has_gone() {
+    let stand = Faulted::open(&Faulty::new()).await;
+    let id = submit(&mut stand.commands()).await.experiment_id;
+    drop(play(&stand, &id).await);
+    archived(&stand).await;
+    let gate = Gate::closed();
+    let closed = gate.clone();
+    stand.journal.plan(move |call| match call {
+        Call::Blobs(prefix) if prefix.starts_with(ARCHIVE) => Act::Wait(closed.clone()),
+        _ => Act::Go,
+    });
+    let commands = stand.commands();
+    let deleted = tokio::spawn(async move { delete(commands, &id).await });
+    gate.reached().await;
+    deleted.abort();
+    assert!(deleted.await.unwrap_err().is_cancelled());
+    gate.open();
+    let gone = async {
+        while !files(&stand).await.is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LONG, gone).await.unwrap();
+}
+
+#[tokio::test]
+async fn removal_that_left_files_behind_can_be_repeated() {
+    let stand = Faulted::open(&Faulty::new()).await;
+    let id = submit(&mut stand.commands()).await.experiment_id;
+    drop(play(&stand, &id).await);
+    archived(&stand).await;
+    stand.journal.plan(|call| match call {
+        Call::DeleteBlob(name) if name.starts_with(ARCHIVE) => Act::Fail,
+        _ => Act::Go,
+    });
+    let failed = delete(stand.commands(), &id).await.unwrap_err();
+    assert!(failed.message().contains("remove it again"), "{failed}");
+    stand.journal.heal();
+    // Also by the next coordinator.
+    let next = stand.successor().await;
+    delete(next.commands(), &id).await.unwrap();
+    assert!(files(&next).await.is_empty());
+    let again = delete(next.commands(), &id).await.unwrap_err();
+    assert_eq!(again.code(), Code::NotFound);
+}
+
 /// A series whose second session waits to be tried again, and whose first is in the archive. Its worker
 /// has a place for one.
 async fn series_behind_its_archive(stand: &Faulted) -> (Worker, String) {
@@ -164,10 +269,15 @@ async fn series_behind_its_archive(stand: &Faulted) -> (Worker, String) {
     let parked = worker.fail(&second, FailureKind::Parked, "no answer").await;
     assert_eq!(parked, Settlement::Noted);
     // Nothing is left to play, so the segment is closed and written.
+    archived(stand).await;
+    (worker, id)
+}
+
+/// All records are in the archive.
+async fn archived(stand: &Faulted) {
     while stand.coordinator.status().await.unwritten > 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    (worker, id)
 }
 
 async fn retry(stand: &Faulted, id: &str) {
