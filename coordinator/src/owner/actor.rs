@@ -329,7 +329,8 @@ impl OwnerActor {
             Err(error) => {
                 let error = with_causes(&error);
                 warn!(%error, "cannot say that this coordinator is in charge; granting nothing");
-                let until = self.since.elapsed() + self.options.ownership_time / 2;
+                // Longer than until the next answer, which may take as long to fail as this one did.
+                let until = self.since.elapsed() + self.options.ownership_time;
                 self.state.doubt(until);
                 Ok(())
             }

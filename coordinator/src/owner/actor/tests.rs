@@ -9,11 +9,13 @@ use crate::experiment::ExperimentFile;
 use crate::journal::{Claim, FileJournal, RedisJournal};
 use crate::owner::loading::{Loaded, load};
 use crate::owner::segments::Segments;
-use crate::queue::Queue;
+use crate::queue::{Introduction, Queue};
 use crate::specs::Specs;
 use crate::submission::prepare;
 
 const LONG: Duration = Duration::from_secs(60);
+
+const SECOND: Duration = Duration::from_secs(1);
 
 /// Ahead of a journal that is empty: it has lost what was before.
 const AHEAD: Place = Place(5);
@@ -147,4 +149,40 @@ async fn snapshot_from_before_a_lost_tail_does_not_replace_the_one_that_mends_it
 #[tokio::test]
 async fn snapshot_from_before_a_lost_tail_does_not_replace_the_one_that_mends_it_in_redis() {
     mend_is_not_overwritten(in_redis(AHEAD).await).await;
+}
+
+#[tokio::test]
+async fn owner_whose_claim_is_not_confirmed_grants_nothing_until_it_may_have_failed_again() {
+    let mut bench = in_files(Place(1)).await;
+    bench.submit("x");
+    let submitted = bench.actor.state.queue().submitted(1).unwrap();
+    let mut capabilities = crate::queue::Capabilities::new();
+    for one in &submitted.requirements {
+        let versions = capabilities.entry(one.name.clone()).or_default();
+        versions.insert(one.version.clone());
+    }
+    let unconfirmed = JournalError::Randomness(getrandom::Error::UNSUPPORTED);
+    bench.actor.on_renewed(Err(unconfirmed)).unwrap();
+    let since = bench.actor.since.elapsed();
+    bench.actor.state.set_now(since + LONG - SECOND);
+    let introduction = Introduction {
+        id: "w".to_owned(),
+        incarnation: 1,
+        places: 1,
+        capabilities,
+    };
+    let (outbox, _) = mpsc::channel(64);
+    let (reply, _) = oneshot::channel();
+    bench.actor.state.on_message(Message::Register {
+        introduction,
+        held: Vec::new(),
+        outbox,
+        reply,
+    });
+    bench.actor.state.on_tick();
+    let leases = |bench: &Bench| bench.actor.state.queue().load().2;
+    assert_eq!(leases(&bench), 0);
+    bench.actor.state.set_now(since + LONG + SECOND);
+    bench.actor.state.on_tick();
+    assert_eq!(leases(&bench), 1);
 }
