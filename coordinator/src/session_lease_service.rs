@@ -204,7 +204,8 @@ impl WorkerStream {
                         self.say(leases.granted(batch)).await?;
                     }
                 }
-                () = &mut goodbye => open = false,
+                // Checks may still be going on when it is over.
+                () = &mut goodbye, if open => open = false,
             }
         }
         Ok(())
