@@ -20,6 +20,7 @@ mod removals;
 pub mod segments;
 #[doc(hidden)]
 pub mod state;
+mod sweeping;
 mod term;
 
 pub use handle::OwnerHandle;

@@ -22,6 +22,10 @@ use crate::queue::Queue;
 use crate::specs::{KnownExperiment, Specs};
 use crate::wire;
 
+/// Begins the names of the blobs of documents, and of replaced templates.
+pub(super) const DOCUMENTS: &str = "document:";
+pub(super) const TEMPLATES: &str = "templates:";
+
 /// Bytes of the journal that are read at a time.
 const PAGE: usize = 16 * 1024 * 1024;
 
@@ -212,12 +216,12 @@ fn read(submitted: ExperimentSubmitted, blob: Bytes) -> Option<KnownExperiment> 
 
 /// The name of a document's blob.
 pub(crate) fn document_name(digest: &str) -> String {
-    format!("document:{digest}")
+    format!("{DOCUMENTS}{digest}")
 }
 
 /// The name of the blob of replaced templates.
 pub(crate) fn bundle_name(digest: &str) -> String {
-    format!("templates:{digest}")
+    format!("{TEMPLATES}{digest}")
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use super::loading::load;
 use super::messages::MAILBOX;
 use super::office::{Office, Ownership, Role};
 use super::state::OwnerState;
+use super::sweeping;
 use super::{OnStored, OwnerOptions, SessionLimits};
 use crate::archive::Archive;
 use crate::journal::{Claim, Epoch, Journal, JournalError, JournalResult};
@@ -173,7 +174,11 @@ impl Terms {
         let queue = Queue::new(epoch.0, options.lease_time);
         let loading = async {
             let sealer = self.sealer().await?;
-            let loaded = load(&*self.journal, &self.archive, queue).await?;
+            let journal = &*self.journal;
+            let stored = sweeping::stored(journal).await?;
+            let loaded = load(journal, &self.archive, queue).await?;
+            let owner = (epoch, options.ownership_time);
+            sweeping::sweep(journal, owner, stored, &loaded.queue, &loaded.specs).await;
             Ok::<_, JournalError>((sealer, loaded))
         };
         let (sealer, mut loaded) = tokio::select! {

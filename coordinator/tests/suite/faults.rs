@@ -11,8 +11,8 @@ use agon_coordinator::{Coordinator, CoordinatorOptions};
 use agon_proto::v1::work_sessions_request::Message as Say;
 use agon_proto::v1::work_sessions_response::Message as Hear;
 use agon_proto::v1::{
-    DeleteExperimentRequest, FailureKind, Heartbeat, ListExperimentsRequest, RetrySessionsRequest,
-    Settlement, SubmitExperimentRequest,
+    CancelExperimentRequest, DeleteExperimentRequest, FailureKind, GetExperimentRequest, Heartbeat,
+    ListExperimentsRequest, RetrySessionsRequest, Settlement, SubmitExperimentRequest,
 };
 use agon_service_kit::tasks::Tasks;
 use tonic::{Code, Status};
@@ -247,6 +247,44 @@ async fn removal_that_left_files_behind_can_be_repeated() {
     assert!(files(&next).await.is_empty());
     let again = delete(next.commands(), &id).await.unwrap_err();
     assert_eq!(again.code(), Code::NotFound);
+}
+
+#[tokio::test]
+async fn documents_and_templates_of_removed_experiments_go_and_those_of_others_stay() {
+    let stand = Faulted::open(&Faulty::new()).await;
+    for (name, text) in [("one", "say a number"), ("two", "say another number")] {
+        let path = "guess/ask.j2";
+        let digest = agon_engine::spec::bundle::digest([(path, text)].into_iter());
+        let named = FILE.replace("name = \"pairs\"", &format!("name = \"{name}\""));
+        let mut document: serde_json::Value = serde_json::from_slice(&document_of(&named)).unwrap();
+        document["prompt_bundle"] = digest.into();
+        let request = SubmitExperimentRequest {
+            document: document.to_string().into_bytes().into(),
+            templates: [(path.to_owned(), text.to_owned())].into(),
+            ..SubmitExperimentRequest::default()
+        };
+        let submitted = stand.commands().submit_experiment(request).await;
+        submitted.unwrap();
+    }
+    let blobs = async |stand: &Faulted| {
+        let documents = stand.journal.blobs("document:").await.unwrap();
+        let templates = stand.journal.blobs("templates:").await.unwrap();
+        [documents, templates]
+    };
+    let before = blobs(&stand).await;
+    assert_eq!([before[0].len(), before[1].len()], [2, 2]);
+    let cancel = CancelExperimentRequest {
+        experiment_id: "one".to_owned(),
+    };
+    stand.commands().cancel_experiment(cancel).await.unwrap();
+    delete(stand.commands(), "one").await.unwrap();
+    let next = stand.successor().await;
+    let after = blobs(&next).await;
+    assert_eq!([after[0].len(), after[1].len()], [1, 1]);
+    let found = GetExperimentRequest {
+        experiment_id: "two".to_owned(),
+    };
+    next.commands().get_experiment(found).await.unwrap();
 }
 
 /// A series whose second session waits to be tried again, and whose first is in the archive. Its worker
