@@ -210,6 +210,16 @@ impl Archive {
         Ok(names)
     }
 
+    /// Whether anything of an experiment is here.
+    ///
+    /// # Errors
+    /// The storage fails.
+    pub async fn holds(&self, experiment: &str) -> ArchiveResult<bool> {
+        check(experiment)?;
+        let names = self.storage.names(experiment).await?;
+        Ok(!names.is_empty())
+    }
+
     /// Removes everything of an experiment. May be repeated after an error.
     ///
     /// # Errors
@@ -370,4 +380,22 @@ pub enum ArchiveError {
     /// The process is being shut down.
     #[error("the archive has stopped")]
     Stopped,
+}
+
+impl ArchiveError {
+    /// Whether the same may succeed later: the place did not answer, rather than that what is there is not
+    /// what was asked for.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Folder { .. } | Self::Objects { .. } | Self::Journal { .. } | Self::Stopped => {
+                true
+            }
+            Self::Name { .. }
+            | Self::Bucket(_)
+            | Self::TooLarge { .. }
+            | Self::Damaged { .. }
+            | Self::Missing { .. }
+            | Self::Taken { .. } => false,
+        }
+    }
 }

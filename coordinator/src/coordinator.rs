@@ -119,13 +119,40 @@ impl Coordinator {
         tasks: &Tasks,
     ) -> Result<Self, CoordinatorError> {
         let opened = open_journal(&choice, options.store_may_come_later).await;
+        let opened = opened.map_err(CoordinatorError::Store)?;
+        let archive = open_archive(&choice, &options.archive, &opened.journal);
+        let archive = archive.map_err(CoordinatorError::Archive)?;
+        Ok(Self::start(opened, archive, options, tasks).await)
+    }
+
+    /// The same over a journal and an archive that are open. Hidden from the documentation: tests have
+    /// some that fail when they are told to.
+    #[doc(hidden)]
+    pub async fn over(
+        journal: Arc<dyn Journal>,
+        archive: Archive,
+        options: CoordinatorOptions,
+        tasks: &Tasks,
+    ) -> Self {
+        let opened = OpenedJournal {
+            journal,
+            files: None,
+            answers: true,
+        };
+        Self::start(opened, archive, options, tasks).await
+    }
+
+    async fn start(
+        opened: OpenedJournal,
+        archive: Archive,
+        options: CoordinatorOptions,
+        tasks: &Tasks,
+    ) -> Self {
         let OpenedJournal {
             journal,
             files,
             answers,
-        } = opened.map_err(CoordinatorError::Store)?;
-        let archive = open_archive(&choice, &options.archive, &journal);
-        let archive = archive.map_err(CoordinatorError::Archive)?;
+        } = opened;
         let terms = OwnerTerms {
             journal: Arc::clone(&journal),
             archive: archive.clone(),
@@ -156,11 +183,11 @@ impl Coordinator {
             draining: CancellationToken::new(),
             lease_time: options.lease_time,
         };
-        Ok(Self {
+        Self {
             experiments,
             leases,
             files,
-        })
+        }
     }
 
     /// The two services.

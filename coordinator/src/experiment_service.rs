@@ -22,7 +22,7 @@ use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use futures_util::future::BoxFuture;
 use prost::Message as _;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
@@ -39,6 +39,7 @@ use crate::templates;
 use crate::wire;
 
 mod fetching;
+mod removing;
 
 /// A watcher hears of changes at most this often.
 const WATCH_EVERY: Duration = Duration::from_millis(200);
@@ -299,12 +300,15 @@ impl ExperimentService for Experiments {
     ) -> Result<Response<DeleteExperimentResponse>, Status> {
         let holder = Holder::of(request.extensions());
         let id = holder.kept_name(&request.into_inner().experiment_id);
-        self.ownership.owner()?.handle.delete(id.clone()).await?;
-        if let Err(error) = self.archive.delete(&id).await {
-            let error = with_causes(&error);
-            warn!(experiment_id = %id, %error, "records of a removed experiment stay in the archive");
-        }
-        info!(experiment_id = %id, "experiment removed");
+        let handle = self.ownership.owner()?.handle;
+        let (reply, answer) = oneshot::channel();
+        let removal = removing::remove(handle, self.archive.clone(), id.clone());
+        // It is finished although whoever asked has gone.
+        self.tasks.spawn(TaskKind::WORK, "removal", async move {
+            let _ = reply.send(removal.await);
+        });
+        let stopped = |_| to_status(ErrorClass::Cancelled, "this coordinator stops");
+        answer.await.map_err(stopped)??;
         Ok(about(id, DeleteExperimentResponse {}))
     }
 }
@@ -338,13 +342,17 @@ impl Experiments {
             to_status(ErrorClass::Unavailable, message)
         })?;
         submitted.first_segment = segments.into_iter().max().map_or(1, |last| last + 1);
-        if let Err(error) = self.archive.put_document(&submitted.name, stored).await {
+        let pause = pause.map(|reason| bounded(&reason).to_owned());
+        let (handle, name) = (&office.handle, submitted.name.clone());
+        let progress = handle
+            .submit(submitted, document, accept_new, pause)
+            .await?;
+        // Not before: what had this name may still be being removed.
+        if let Err(error) = self.archive.put_document(&name, stored).await {
             let error = with_causes(&error);
             warn!(%error, "the archive does not hold the document of an experiment");
         }
-        let pause = pause.map(|reason| bounded(&reason).to_owned());
-        let handle = &office.handle;
-        handle.submit(submitted, document, accept_new, pause).await
+        Ok(progress)
     }
 }
 

@@ -15,16 +15,19 @@ pub mod loading;
 #[doc(hidden)]
 pub mod messages;
 mod office;
+mod removals;
 #[doc(hidden)]
 pub mod segments;
 #[doc(hidden)]
 pub mod state;
+mod sweeping;
 mod term;
 
 pub use handle::OwnerHandle;
 pub(crate) use loading::{bundle_name, document_name};
 pub use messages::{FinishedPage, Grant, Located, Status, ToStream, Whereabouts};
 pub use office::{Office, Ownership, Role};
+pub use removals::HeldName;
 pub(crate) use term::{Terms as OwnerTerms, start};
 
 /// Called with the ids under which the gateway keeps the decisions of sessions, once their records are

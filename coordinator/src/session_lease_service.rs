@@ -9,8 +9,8 @@ use agon_proto::v1::session_lease_service_server::SessionLeaseService;
 use agon_proto::v1::work_sessions_request::Message as FromWorker;
 use agon_proto::v1::work_sessions_response::Message as ToWorker;
 use agon_proto::v1::{
-    CoordinatorStopping, GetPromptBundleRequest, GetPromptBundleResponse, RegisterWorker,
-    RegisteredWorker, WorkSessionsRequest, WorkSessionsResponse,
+    CoordinatorStopping, GetPromptBundleRequest, GetPromptBundleResponse, HeartbeatHeard,
+    RegisterWorker, RegisteredWorker, WorkSessionsRequest, WorkSessionsResponse,
 };
 use agon_service_kit::clock::millis;
 use agon_service_kit::status::{ErrorClass, to_status};
@@ -34,7 +34,7 @@ mod granting;
 mod handing_in;
 mod leases;
 
-use granting::{Answer, Untold, grant_messages};
+use granting::{Grants, Untold};
 use handing_in::check;
 use leases::{Checked, Leases};
 
@@ -170,7 +170,8 @@ impl WorkerStream {
         mut leases: Leases,
     ) -> Result<(), Status> {
         let mut checks = FuturesOrdered::new();
-        let mut answers = FuturesOrdered::new();
+        let archive = self.service.archive.clone();
+        let mut grants = Grants::new(self.office.clone(), archive);
         let mut goodbye = std::pin::pin!(self.goodbye());
         let mut open = true;
         while open || !checks.is_empty() {
@@ -191,19 +192,20 @@ impl WorkerStream {
                 Some(checked) = checks.next() => {
                     self.on_checked(stream, checked, &mut leases).await?;
                 }
-                message = from_owner.recv(), if answers.len() < MOST_UNDER_WAY => {
+                message = from_owner.recv() => {
                     // The owner has ended the stream, or is it no longer.
                     let Some(message) = message else { return Err(moved_on()) };
-                    let (office, service) = (self.office.clone(), self.service.clone());
-                    answers.push_back(grant_messages(message, office, service));
+                    self.on_owner(message, &mut grants, &mut leases).await?;
                 }
-                Some(answer) = answers.next() => {
-                    self.give_back_untold(stream, &answer).await?;
-                    for message in leases.answer(answer) {
-                        self.say(message).await?;
+                granted = grants.next() => {
+                    let granted = leases.still_expected(granted);
+                    self.give_back_untold(stream, granted.untold).await?;
+                    for batch in granted.batches {
+                        self.say(leases.granted(batch)).await?;
                     }
                 }
-                () = &mut goodbye => open = false,
+                // Checks may still be going on when it is over.
+                () = &mut goodbye, if open => open = false,
             }
         }
         Ok(())
@@ -239,6 +241,29 @@ impl WorkerStream {
         }
     }
 
+    /// Tells the worker at once whatever is no grant: a worker that hears nothing for the time of a lease
+    /// gives up all that it plays.
+    async fn on_owner(
+        &self,
+        message: ToStream,
+        grants: &mut Grants,
+        leases: &mut Leases,
+    ) -> Result<(), Status> {
+        match message {
+            ToStream::Grant(granted) => {
+                leases.expect(granted.iter().map(|grant| grant.granted.lease));
+                grants.add(granted);
+                Ok(())
+            }
+            ToStream::Revoke(revoked) => match leases.revoked(&revoked) {
+                Some(revoked) => self.say(revoked).await,
+                None => Ok(()),
+            },
+            ToStream::Settled(settled) => self.say(leases.settled(settled)).await,
+            ToStream::Heard(number) => self.say(ToWorker::Heard(HeartbeatHeard { number })).await,
+        }
+    }
+
     /// Hands in what was checked; answers at once what is none of this worker's.
     async fn on_checked(
         &self,
@@ -256,25 +281,26 @@ impl WorkerStream {
         self.office.handle.hand_in(stream, outcomes).await
     }
 
-    /// What could not be granted: sessions of an older grid wait again, and those that this program
-    /// does not make are set aside.
-    async fn give_back_untold(&self, stream: StreamId, answer: &Answer) -> Result<(), Status> {
-        let Answer::Granted(_, untold) = answer else {
-            return Ok(());
-        };
-        let (mut moved, mut impossible) = (Vec::new(), Vec::new());
+    /// What could not be granted: sessions of an older grid wait again, those whose records cannot be
+    /// read for a while, and those that this program does not make are set aside.
+    async fn give_back_untold(&self, stream: StreamId, untold: Vec<Untold>) -> Result<(), Status> {
+        let (mut moved, mut unread, mut impossible) = (Vec::new(), Vec::new(), Vec::new());
         for untold in untold {
             match untold {
-                Untold::Moved(lease) => moved.push(*lease),
+                Untold::Moved(lease) => moved.push(lease),
+                Untold::Unread(lease) => unread.push(lease),
                 Untold::Impossible(lease) => {
                     let reason = "this coordinator makes no such session".to_owned();
-                    impossible.push((*lease, Outcome::Failed(Failure::Impossible, reason)));
+                    impossible.push((lease, Outcome::Failed(Failure::Impossible, reason)));
                 }
             }
         }
         let handle = &self.office.handle;
         if !moved.is_empty() {
             handle.release(stream, moved).await?;
+        }
+        if !unread.is_empty() {
+            handle.postpone(stream, unread).await?;
         }
         if !impossible.is_empty() {
             handle.hand_in(stream, impossible).await?;

@@ -111,6 +111,7 @@ pub fn refused(refusal: &Refusal) -> Status {
         Refusal::NotOver(_) | Refusal::NothingToPause(_) | Refusal::NotPausedFor { .. } => {
             ErrorClass::Conflict
         }
+        Refusal::BeingRemoved(_) => ErrorClass::Unavailable,
     };
     to_status(class, refusal.to_string())
 }

@@ -45,6 +45,9 @@ const SNAPSHOT_AT_REST: usize = 1024 * 1024;
 /// How long to wait before something is tried again that failed.
 const TRY_AGAIN: Duration = Duration::from_millis(500);
 
+/// How often an owner says that it is there, in the time after which another takes over.
+pub(super) const RENEWALS_PER_TERM: u32 = 3;
+
 pub(super) struct OwnerActor {
     pub journal: Arc<dyn Journal>,
     pub archive: Archive,
@@ -98,7 +101,7 @@ impl OwnerActor {
             tokio::select! {
                 result = appended => {
                     if let Some(batch) = under_way.take() {
-                        self.on_appended(batch, result).await?;
+                        under_way = self.on_appended(batch, result).await?;
                     }
                 }
                 message = self.mailbox.recv(), if room => {
@@ -179,36 +182,19 @@ impl OwnerActor {
     /// Appends until it is done or somebody else owns the journal.
     fn append(&self, place: Place, bytes: Bytes) -> BoxFuture<'static, JournalResult<()>> {
         let (journal, epoch) = (Arc::clone(&self.journal), self.epoch);
-        async move {
-            let mut failed = false;
-            loop {
-                match journal.append(epoch, place, bytes.clone()).await {
-                    Ok(()) => {
-                        if failed {
-                            warn!("the journal takes batches again");
-                        }
-                        return Ok(());
-                    }
-                    Err(fatal) if is_final(&fatal) => return Err(fatal),
-                    Err(error) => {
-                        if !failed {
-                            let error = with_causes(&error);
-                            warn!(%error, "cannot append to the journal; everything waits for it");
-                        }
-                        failed = true;
-                        tokio::time::sleep(TRY_AGAIN).await;
-                    }
-                }
-            }
-        }
-        .boxed()
+        let append = move || {
+            let (journal, bytes) = (Arc::clone(&journal), bytes.clone());
+            async move { journal.append(epoch, place, bytes).await }
+        };
+        insist("append to the journal", append, is_final).boxed()
     }
 
+    /// What comes of a batch; what is under way in its place when the journal has lost its end.
     async fn on_appended(
         &mut self,
         batch: UnderWay,
         result: JournalResult<()>,
-    ) -> JournalResult<()> {
+    ) -> JournalResult<Option<UnderWay>> {
         match result {
             Ok(()) => {}
             Err(JournalError::OutOfPlace { end, .. }) if end < batch.place => {
@@ -216,7 +202,7 @@ impl OwnerActor {
                     lost_from = end.0 + 1,
                     "the journal has lost its end; the state in memory takes its place"
                 );
-                self.mend(batch.place).await?;
+                return Ok(Some(self.mend(batch)));
             }
             Err(fatal) => return Err(fatal),
         }
@@ -224,7 +210,7 @@ impl OwnerActor {
         if let Some((upto, snapshot, trim_to)) = batch.snapshot {
             self.put_snapshot(upto, snapshot, trim_to).await;
         }
-        Ok(())
+        Ok(None)
     }
 
     /// A snapshot replaces the old one; without it the journal is longer, and nothing else.
@@ -251,16 +237,35 @@ impl OwnerActor {
         }
     }
 
-    /// Puts the state in place of a journal that has lost its end, in one step.
-    async fn mend(&mut self, place: Place) -> JournalResult<()> {
-        let snapshot = self.state.replace_journal(place);
-        let bytes = Bytes::from(snapshot.encode_to_vec());
-        let snapshot = Snapshot { upto: place, bytes };
-        self.journal
-            .put_snapshot(self.epoch, snapshot, place)
-            .await?;
+    /// Puts the state in place of a journal that has lost its end, in one step, until that is done or
+    /// somebody else owns the journal: the state is nowhere else. A snapshot that was due with the
+    /// batch is older, so it is not put.
+    fn mend(&mut self, batch: UnderWay) -> UnderWay {
+        let (journal, epoch, upto) = (Arc::clone(&self.journal), self.epoch, batch.place);
+        let snapshot = self.state.replace_journal(upto);
         self.journaled = 0;
-        Ok(())
+        let mend = async move {
+            let encode = move || Bytes::from(snapshot.encode_to_vec());
+            let bytes = compute::SHORT.run(encode).await;
+            let bytes = bytes.map_err(|_| JournalError::Stopped)?;
+            let put = move || {
+                let (journal, bytes) = (Arc::clone(&journal), bytes.clone());
+                async move {
+                    let snapshot = Snapshot { upto, bytes };
+                    journal.put_snapshot(epoch, snapshot, upto).await
+                }
+            };
+            // An upload that the store has forgotten is made again, so nothing else is final.
+            let is_final = |error: &JournalError| {
+                matches!(error, JournalError::Deposed | JournalError::Stopped)
+            };
+            insist("mend the journal", put, is_final).await
+        };
+        UnderWay {
+            append: mend.boxed(),
+            snapshot: None,
+            ..batch
+        }
     }
 
     fn release(&mut self, releases: Vec<Release>) {
@@ -310,7 +315,7 @@ impl OwnerActor {
         let (journal, epoch) = (Arc::clone(&self.journal), self.epoch);
         let time = self.options.ownership_time;
         Box::pin(async move {
-            tokio::time::sleep(time / 3).await;
+            tokio::time::sleep(time / RENEWALS_PER_TERM).await;
             journal.renew(epoch, time).await
         })
     }
@@ -324,27 +329,51 @@ impl OwnerActor {
             Err(error) => {
                 let error = with_causes(&error);
                 warn!(%error, "cannot say that this coordinator is in charge; granting nothing");
-                let until = self.since.elapsed() + self.options.ownership_time / 2;
+                // Longer than until the next answer, which may take as long to fail as this one did.
+                let until = self.since.elapsed() + self.options.ownership_time;
                 self.state.doubt(until);
                 Ok(())
             }
         }
     }
 
-    /// The last batch goes into the journal, and another coordinator may take over at once.
-    async fn finish(&mut self, under_way: Option<UnderWay>) -> JournalResult<()> {
-        if let Some(UnderWay {
-            append, releases, ..
-        }) = under_way
-        {
-            append.await?;
-            self.release(releases);
-        }
-        if let Some(last) = self.next_batch() {
-            last.append.await?;
-            self.release(last.releases);
+    /// The last batches go into the journal, and another coordinator may take over at once.
+    async fn finish(&mut self, mut under_way: Option<UnderWay>) -> JournalResult<()> {
+        while let Some(mut batch) = under_way.take().or_else(|| self.next_batch()) {
+            // Whoever comes next makes its own.
+            batch.snapshot = None;
+            let result = (&mut batch.append).await;
+            under_way = self.on_appended(batch, result).await?;
         }
         self.journal.resign(self.epoch).await
+    }
+}
+
+/// Tries until it is done, or has failed for good.
+async fn insist<F: Future<Output = JournalResult<()>> + Send>(
+    operation: &'static str,
+    attempt: impl Fn() -> F + Send,
+    is_final: fn(&JournalError) -> bool,
+) -> JournalResult<()> {
+    let mut failed = false;
+    loop {
+        match attempt().await {
+            Ok(()) => {
+                if failed {
+                    warn!(operation, "the journal takes it again");
+                }
+                return Ok(());
+            }
+            Err(fatal) if is_final(&fatal) => return Err(fatal),
+            Err(error) => {
+                if !failed {
+                    let error = with_causes(&error);
+                    warn!(operation, %error, "the journal refuses; everything waits for it");
+                }
+                failed = true;
+                tokio::time::sleep(TRY_AGAIN).await;
+            }
+        }
     }
 }
 
@@ -369,7 +398,8 @@ async fn archived(
     }
 }
 
-fn is_final(error: &JournalError) -> bool {
+/// Whether no other try helps.
+pub(super) fn is_final(error: &JournalError) -> bool {
     matches!(
         error,
         JournalError::Deposed
@@ -378,3 +408,6 @@ fn is_final(error: &JournalError) -> bool {
             | JournalError::Stopped
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 use tonic::Status as WireStatus;
 
 use super::messages::{FinishedPage, Message, OUTBOX, Status, ToStream};
+use super::removals::HeldName;
 use crate::experiment::ExperimentDocument;
 use crate::queue::{ExperimentEntry, Introduction, LeaseId, Outcome, Progress, Refusal, StreamId};
 
@@ -68,6 +69,11 @@ impl OwnerHandle {
     /// These are not played.
     pub async fn release(&self, stream: StreamId, leases: Vec<LeaseId>) -> Answer<()> {
         self.tell(Message::Release { stream, leases }).await
+    }
+
+    /// The archive does not say at present what these take along: they wait for a while.
+    pub async fn postpone(&self, stream: StreamId, leases: Vec<LeaseId>) -> Answer<()> {
+        self.tell(Message::Postpone { stream, leases }).await
     }
 
     /// Its worker takes nothing more.
@@ -135,9 +141,22 @@ impl OwnerHandle {
         .await
     }
 
+    /// Keeps a name from being submitted as long as the answer is held.
+    pub async fn hold_name(&self, name: String) -> Answer<HeldName> {
+        self.ask(|reply| Message::HoldName { name, reply }).await
+    }
+
     /// Removes an experiment; says its number.
     pub async fn delete(&self, name: String) -> Answer<u32> {
         self.ask(|reply| Message::Delete { name, reply }).await
+    }
+
+    /// Resolves once nobody writes a segment of an experiment that was removed.
+    pub async fn await_writes(&self, experiment: u32) -> Answer<()> {
+        let (reply, answer) = oneshot::channel();
+        self.tell(Message::AwaitWrites { experiment, reply })
+            .await?;
+        answer.await.map_err(|_| gone())
     }
 
     /// How far an experiment is, and the version of that; nothing while it is as at this version.

@@ -1,12 +1,18 @@
 //! Makes the queue from the journal: the snapshot, then every batch behind it. Records that are not in
 //! the archive yet are taken from the batches, those before the snapshot included.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use agon_proto::v1::journal_entry::Change;
 use agon_proto::v1::{ExperimentSubmitted, JournalBatch, QueueSnapshot, StoredDocument};
+use agon_service_kit::compute;
+use bytes::Bytes;
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use prost::Message as _;
+use tokio::time::{Instant, timeout_at};
+use tracing::warn;
 
 use super::segments::Segments;
 use crate::archive::Archive;
@@ -16,8 +22,18 @@ use crate::queue::Queue;
 use crate::specs::{KnownExperiment, Specs};
 use crate::wire;
 
+/// Begins the names of the blobs of documents, and of replaced templates.
+pub(super) const DOCUMENTS: &str = "document:";
+pub(super) const TEMPLATES: &str = "templates:";
+
 /// Bytes of the journal that are read at a time.
 const PAGE: usize = 16 * 1024 * 1024;
+
+/// Lists and documents that are asked for at the same time.
+const MOST_AT_ONCE: usize = 32;
+
+/// What the archive gets to list the segments of all experiments: nothing is granted meanwhile.
+const LIST_WITHIN: Duration = Duration::from_secs(5);
 
 /// What is said of an experiment that this program would play otherwise.
 const OUTDATED: &str = "it was submitted to another version of agon, whose rules or prompts make \
@@ -79,26 +95,29 @@ pub async fn load(
     let _ = queue.effects();
     let specs = Specs::default();
     let mut unfinished = false;
-    for key in queue.numbers() {
+    let numbers = queue.numbers().into_iter();
+    let submitted = numbers.filter_map(|key| queue.submitted(key).cloned());
+    let submitted: Vec<_> = submitted.collect();
+    let keys: Vec<u32> = submitted.iter().map(|one| one.experiment).collect();
+    let archived = last_segments(archive, &submitted).await;
+    let known = stream::iter(submitted).map(|submitted| known(journal, submitted));
+    let known: Vec<_> = known.buffered(MOST_AT_ONCE).try_collect().await?;
+    for (
+        key,
+        Known {
+            experiment,
+            current,
+        },
+    ) in keys.into_iter().zip(known)
+    {
         unfinished |= !queue.is_over(key);
         segments.close_before(key, queue.open_segment(key));
-        let Some(submitted) = queue.submitted(key) else {
-            continue;
-        };
-        let name = submitted.name.clone();
-        let known = known(journal, submitted.clone()).await?;
-        let current = known.as_ref().is_some_and(KnownExperiment::is_current);
-        if let Some(known) = known {
-            specs.put(known);
-        }
-        // What cannot be listed now cannot be written either, and is noticed then.
-        let last = archive
-            .list(&name)
-            .await
-            .ok()
-            .and_then(|found| found.into_iter().max());
+        let last = archived.get(&key).copied();
         if let Some(last) = last.filter(|last| *last >= queue.open_segment(key)) {
             queue.skip_segments(key, last);
+        }
+        if let Some(experiment) = experiment {
+            specs.put(experiment);
         }
         if !current {
             queue.set_outdated(key, OUTDATED.to_owned(), Duration::ZERO);
@@ -126,31 +145,84 @@ fn note_record(segments: &mut Segments, change: &Change, place: Place) {
     }
 }
 
-/// An experiment with its document; nothing when that is gone or this program cannot read it.
-async fn known(
-    journal: &dyn Journal,
-    submitted: ExperimentSubmitted,
-) -> JournalResult<Option<KnownExperiment>> {
+/// The last segments of experiments in the archive, by the experiments' numbers. What cannot be listed now
+/// cannot be written either, and is noticed then.
+async fn last_segments(
+    archive: &Archive,
+    experiments: &[ExperimentSubmitted],
+) -> BTreeMap<u32, u32> {
+    let deadline = Instant::now() + LIST_WITHIN;
+    let lists = experiments.iter().map(|submitted| {
+        let (archive, name) = (archive.clone(), submitted.name.clone());
+        let key = submitted.experiment;
+        async move {
+            let listed = timeout_at(deadline, archive.list(&name)).await;
+            (key, listed.ok().and_then(Result::ok))
+        }
+    });
+    let lists: Vec<_> = lists.collect();
+    let mut lists = stream::iter(lists).buffer_unordered(MOST_AT_ONCE);
+    let (mut last, mut unlisted) = (BTreeMap::new(), 0);
+    while let Some((key, listed)) = lists.next().await {
+        match listed {
+            Some(numbers) => last.extend(numbers.last().map(|number| (key, *number))),
+            None => unlisted += 1,
+        }
+    }
+    if unlisted > 0 {
+        warn!(
+            experiments = unlisted,
+            "the archive does not say which segments it has"
+        );
+    }
+    last
+}
+
+/// What is known of an experiment that was submitted.
+struct Known {
+    /// Nothing when its document is gone or this program cannot read it.
+    experiment: Option<KnownExperiment>,
+    /// Whether this program makes the same sessions of it.
+    current: bool,
+}
+
+async fn known(journal: &dyn Journal, submitted: ExperimentSubmitted) -> JournalResult<Known> {
     let blob = journal.blob(&document_name(&submitted.document)).await?;
-    let Some(stored) = blob.and_then(|blob| StoredDocument::decode(blob).ok()) else {
-        return Ok(None);
-    };
-    let document = ExperimentDocument::from_json(&stored.document).ok();
-    Ok(document.map(|document| {
-        let document = ExperimentDocument {
-            origins: wire::origins(&stored.origins),
-            ..document
-        };
-        KnownExperiment::new(submitted, Arc::new(document))
+    // A document is read, and a thousand of its cells are made, off the threads that serve.
+    let read = compute::SHORT.run(move || {
+        let experiment = blob.and_then(|blob| read(submitted, blob));
+        let current = experiment.as_ref().is_some_and(KnownExperiment::is_current);
+        Known {
+            experiment,
+            current,
+        }
+    });
+    // A document that makes this program panic is none that it can read.
+    Ok(read.await.unwrap_or(Known {
+        experiment: None,
+        current: false,
     }))
+}
+
+fn read(submitted: ExperimentSubmitted, blob: Bytes) -> Option<KnownExperiment> {
+    let stored = StoredDocument::decode(blob).ok()?;
+    let document = ExperimentDocument::from_json(&stored.document).ok()?;
+    let document = ExperimentDocument {
+        origins: wire::origins(&stored.origins),
+        ..document
+    };
+    Some(KnownExperiment::new(submitted, Arc::new(document)))
 }
 
 /// The name of a document's blob.
 pub(crate) fn document_name(digest: &str) -> String {
-    format!("document:{digest}")
+    format!("{DOCUMENTS}{digest}")
 }
 
 /// The name of the blob of replaced templates.
 pub(crate) fn bundle_name(digest: &str) -> String {
-    format!("templates:{digest}")
+    format!("{TEMPLATES}{digest}")
 }
+
+#[cfg(test)]
+mod tests;

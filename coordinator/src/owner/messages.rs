@@ -6,6 +6,7 @@ use agon_proto::v1::ExperimentSubmitted;
 use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot};
 
+use super::removals::HeldName;
 use crate::queue::{
     ExperimentEntry, Introduction, LeaseId, Outcome, Progress, Refusal, Settled, StreamId,
 };
@@ -115,6 +116,11 @@ pub enum Message {
         stream: StreamId,
         leases: Vec<LeaseId>,
     },
+    /// A stream: the archive does not say at present what these take along.
+    Postpone {
+        stream: StreamId,
+        leases: Vec<LeaseId>,
+    },
     /// A stream: its worker takes nothing more.
     DrainWorker { stream: StreamId },
     /// A stream has ended.
@@ -148,8 +154,18 @@ pub enum Message {
         only_for: Option<String>,
         reply: Reply<()>,
     },
-    /// The same; its records are removed from the archive by whoever asked.
+    /// A removal, before anything else: nothing is submitted under this name until it is over.
+    HoldName {
+        name: String,
+        reply: Reply<HeldName>,
+    },
+    /// The same; it takes the records from the archive itself.
     Delete { name: String, reply: Reply<u32> },
+    /// The same, once the experiment is no more: answered when nobody writes a segment of it.
+    AwaitWrites {
+        experiment: u32,
+        reply: oneshot::Sender<()>,
+    },
     /// Watchers: how far an experiment is, unless it is as it was at this version.
     Progress {
         name: String,

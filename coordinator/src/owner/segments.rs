@@ -1,7 +1,7 @@
 //! Records that are not in the archive yet, by experiment and segment. They are in the journal until
 //! they are, so the journal is kept from the first of them on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use agon_proto::v1::{SessionDone, SessionPlace};
@@ -38,6 +38,8 @@ struct Unwritten {
 #[derive(Debug, Default)]
 pub struct Segments {
     unwritten: BTreeMap<SegmentKey, Unwritten>,
+    /// Of experiments that are no more, while somebody still writes them.
+    abandoned: BTreeSet<SegmentKey>,
     bytes: usize,
     entries: usize,
 }
@@ -74,32 +76,33 @@ impl Segments {
         });
     }
 
-    /// A segment is to take no further entry.
-    pub fn begin_closing(&mut self, key: SegmentKey) {
-        if let Some(segment) = self.unwritten.get_mut(&key) {
+    /// A segment and those before it are to take no further entry. Those before it are open only where
+    /// numbers are passed over because the archive has them.
+    pub fn begin_closing(&mut self, (experiment, number): SegmentKey) {
+        let upto = (experiment, 0)..=(experiment, number);
+        for (_, segment) in self.unwritten.range_mut(upto) {
             segment.closing = true;
         }
     }
 
-    /// A segment takes no further entry, and the journal says so.
-    pub fn close(&mut self, key: SegmentKey) {
-        if let Some(segment) = self.unwritten.get_mut(&key) {
+    /// A segment and those before it take no further entry, and the journal says so.
+    pub fn close(&mut self, (experiment, number): SegmentKey) {
+        let upto = (experiment, 0)..=(experiment, number);
+        for (_, segment) in self.unwritten.range_mut(upto) {
             segment.closed = true;
         }
     }
 
     /// Segments of an experiment before the one that is filled take no further entry.
     pub fn close_before(&mut self, experiment: u32, open: u32) {
-        for (_, segment) in self
-            .unwritten
-            .range_mut((experiment, 0)..(experiment, open))
-        {
-            segment.closed = true;
+        if let Some(last) = open.checked_sub(1) {
+            self.close((experiment, last));
         }
     }
 
     /// A segment lies in the archive.
     pub fn written(&mut self, key: SegmentKey) {
+        self.abandoned.remove(&key);
         if let Some(written) = self.unwritten.remove(&key) {
             self.bytes -= written.bytes;
             self.entries -= written.entries.len();
@@ -113,8 +116,18 @@ impl Segments {
             .range((experiment, 0)..=(experiment, u32::MAX));
         let keys: Vec<SegmentKey> = segments.map(|(key, _)| *key).collect();
         for key in keys {
+            let is_writing = self.unwritten.get(&key).is_some_and(|one| one.writing);
             self.written(key);
+            if is_writing {
+                self.abandoned.insert(key);
+            }
         }
+    }
+
+    /// Whether a segment of an experiment that is no more is still being written.
+    pub fn is_abandoned(&self, experiment: u32) -> bool {
+        let all = (experiment, 0)..=(experiment, u32::MAX);
+        self.abandoned.range(all).next().is_some()
     }
 
     /// Experiments whose open segment is full or old, or which are `over`.
@@ -152,6 +165,7 @@ impl Segments {
 
     /// A segment could not be written.
     pub fn failed(&mut self, key: SegmentKey) {
+        self.abandoned.remove(&key);
         if let Some(segment) = self.unwritten.get_mut(&key) {
             segment.writing = false;
         }

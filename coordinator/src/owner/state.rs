@@ -12,6 +12,7 @@ use prost::Message as _;
 use tokio::sync::{mpsc, oneshot};
 
 use super::messages::{FinishedPage, Grant, Located, Message, Status, ToStream, Whereabouts};
+use super::removals::Removals;
 use super::segments::{SegmentKey, Segments};
 use crate::archive::Entry;
 use crate::journal::Place;
@@ -23,6 +24,10 @@ mod commands;
 
 /// With more bytes of records that are neither in the archive nor thrown away, nothing is granted.
 const MOST_UNWRITTEN: usize = 512 * 1024 * 1024;
+
+/// How long nothing is granted of an experiment whose records cannot be read: long enough that a broken
+/// archive is not asked all the time, short enough that nobody notices when it is back.
+const HELD_BACK: Duration = Duration::from_secs(5);
 
 /// Segments that are written at the same time.
 const MOST_WRITING: usize = 2;
@@ -53,6 +58,7 @@ pub struct OwnerState {
     specs: Specs,
     outboxes: BTreeMap<StreamId, mpsc::Sender<ToStream>>,
     last_stream: u64,
+    removals: Removals,
     /// Where the next batch goes.
     next: Place,
     pending: Vec<JournalEntry>,
@@ -70,6 +76,7 @@ impl OwnerState {
             specs,
             outboxes: BTreeMap::new(),
             last_stream: 0,
+            removals: Removals::default(),
             next,
             pending: Vec::new(),
             pending_bytes: 0,
@@ -116,6 +123,14 @@ impl OwnerState {
                 self.queue.release(stream, &leases);
                 self.queue.grant(now);
             }
+            Message::Postpone { stream, leases } => {
+                self.queue.release(stream, &leases);
+                for lease in &leases {
+                    let key = lease.session.experiment;
+                    self.queue.hold_back(key, now + HELD_BACK);
+                }
+                self.queue.grant(now);
+            }
             Message::DrainWorker { stream } => self.queue.drain_worker(stream),
             Message::Leave { stream } => {
                 self.outboxes.remove(&stream);
@@ -127,6 +142,10 @@ impl OwnerState {
                     unwritten: self.segments.entries(),
                 };
                 self.reply(move || reply.send(status).is_ok());
+            }
+            Message::AwaitWrites { experiment, reply } => {
+                self.removals.wait(experiment, reply);
+                self.answer_removals();
             }
             Message::Drain => self.queue.drain(),
             command => self.on_command(command),
@@ -222,6 +241,12 @@ impl OwnerState {
         } else {
             self.segments.failed(key);
         }
+        self.answer_removals();
+    }
+
+    fn answer_removals(&mut self) {
+        let segments = &self.segments;
+        self.removals.answer(|key| segments.is_abandoned(key));
     }
 
     /// A stream could not be told something; its worker comes back and says what it holds.

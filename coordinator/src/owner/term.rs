@@ -11,12 +11,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
-use super::actor::OwnerActor;
+use super::actor::{OwnerActor, RENEWALS_PER_TERM, is_final};
 use super::handle::OwnerHandle;
 use super::loading::load;
 use super::messages::MAILBOX;
 use super::office::{Office, Ownership, Role};
 use super::state::OwnerState;
+use super::sweeping;
 use super::{OnStored, OwnerOptions, SessionLimits};
 use crate::archive::Archive;
 use crate::journal::{Claim, Epoch, Journal, JournalError, JournalResult};
@@ -169,10 +170,22 @@ impl Terms {
         stopping: CancellationToken,
     ) -> JournalResult<()> {
         let options = &self.options;
-        let sealer = self.sealer().await?;
         let since = Instant::now();
         let queue = Queue::new(epoch.0, options.lease_time);
-        let mut loaded = load(&*self.journal, &self.archive, queue).await?;
+        let loading = async {
+            let sealer = self.sealer().await?;
+            let journal = &*self.journal;
+            let stored = sweeping::stored(journal).await?;
+            let loaded = load(journal, &self.archive, queue).await?;
+            let owner = (epoch, options.ownership_time);
+            sweeping::sweep(journal, owner, stored, &loaded.queue, &loaded.specs).await;
+            Ok::<_, JournalError>((sealer, loaded))
+        };
+        let (sealer, mut loaded) = tokio::select! {
+            loaded = loading => loaded?,
+            deposed = self.stay(epoch) => return Err(deposed),
+            () = stopping.cancelled() => return self.journal.resign(epoch).await,
+        };
         if loaded.unfinished && !options.own_workers_only {
             let return_within = WORKERS_RETURN_WITHIN.min(options.lease_time);
             loaded
@@ -215,6 +228,22 @@ impl Terms {
         let ended = actor.run(stopping).await;
         metrics::observe_in_charge(false);
         ended
+    }
+
+    /// Renews the claim until that is refused for good: loading may take longer than the claim lasts.
+    async fn stay(&self, epoch: Epoch) -> JournalError {
+        let time = self.options.ownership_time;
+        loop {
+            tokio::time::sleep(time / RENEWALS_PER_TERM).await;
+            match self.journal.renew(epoch, time).await {
+                Ok(()) => {}
+                Err(fatal) if is_final(&fatal) => return fatal,
+                Err(error) => {
+                    let error = with_causes(&error);
+                    warn!(%error, "cannot say that this coordinator is in charge while it reads the journal");
+                }
+            }
+        }
     }
 
     /// The installation's key, which the first owner draws.

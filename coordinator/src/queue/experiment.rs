@@ -50,6 +50,8 @@ pub struct Experiment {
     pub version: u64,
     /// In memory only: why it cannot be played by this program; empty when it can.
     pub outdated: String,
+    /// In memory only: nothing of it is granted before.
+    pub held_back_until: Option<std::time::Duration>,
 }
 
 impl Experiment {
@@ -71,6 +73,7 @@ impl Experiment {
             open_entries: 0,
             version: 1,
             outdated: String::new(),
+            held_back_until: None,
         }
     }
 
@@ -207,7 +210,10 @@ impl Experiment {
 
     /// Whether workers may be given something of it.
     pub fn is_open(&self) -> bool {
-        self.paused.is_empty() && !self.cancelled && self.outdated.is_empty()
+        self.paused.is_empty()
+            && !self.cancelled
+            && self.outdated.is_empty()
+            && self.held_back_until.is_none()
     }
 
     /// Whether nothing of it is left to play.
@@ -324,6 +330,7 @@ impl Experiment {
             open_entries: snapshot.open_entries,
             version: 1,
             outdated: String::new(),
+            held_back_until: None,
             submitted,
         })
     }

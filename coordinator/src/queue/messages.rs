@@ -134,6 +134,9 @@ pub enum Refusal {
         /// What differs.
         what: String,
     },
+    /// What had this name before is still being removed.
+    #[error("experiment \"{0}\" is still being removed; try again in a moment")]
+    BeingRemoved(String),
     /// Something of it is still to be played.
     #[error("experiment \"{0}\" is not over; cancel it first")]
     NotOver(String),

@@ -110,6 +110,28 @@ impl Queue {
         }
     }
 
+    /// Grants nothing of an experiment before: what its sessions take along cannot be read at present.
+    pub fn hold_back(&mut self, key: u32, until: Duration) {
+        if let Some(experiment) = self.experiments.get_mut(&key) {
+            experiment.held_back_until = Some(until);
+            self.refresh(key);
+        }
+    }
+
+    fn end_holding_back(&mut self, now: Duration) {
+        let held_back = self.experiments.iter().filter(|(_, experiment)| {
+            let until = experiment.held_back_until;
+            until.is_some_and(|until| until <= now)
+        });
+        let due: Vec<u32> = held_back.map(|(key, _)| *key).collect();
+        for key in due {
+            if let Some(experiment) = self.experiments.get_mut(&key) {
+                experiment.held_back_until = None;
+            }
+            self.refresh(key);
+        }
+    }
+
     /// A worker takes nothing more.
     pub fn drain_worker(&mut self, stream: StreamId) {
         if let Some(worker) = self.workers.of(stream) {
@@ -128,6 +150,7 @@ impl Queue {
         for worker in self.workers.overdue(now) {
             self.lose(worker);
         }
+        self.end_holding_back(now);
         self.grant(now);
     }
 

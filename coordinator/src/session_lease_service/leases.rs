@@ -1,15 +1,14 @@
 //! The leases of one stream as its worker names them, by their grants. Tokens are opened here and
 //! nowhere else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use agon_proto::v1::work_sessions_response::Message as ToWorker;
 use agon_proto::v1::{
-    GrantedLeases, HeartbeatHeard, LeaseRef, RevokedLeases, SettledSession, SettledSessions,
-    Settlement,
+    GrantedLeases, LeaseRef, RevokedLeases, SettledSession, SettledSessions, Settlement,
 };
 
-use super::granting::Answer;
+use super::granting::{Granted, Told};
 use crate::lease_token::Sealer;
 use crate::queue::{Failure, LeaseId, Outcome, Settled};
 use crate::wire;
@@ -33,6 +32,8 @@ pub(super) struct Leases {
     sealer: Sealer,
     worker: String,
     refs: BTreeMap<u64, LeaseRef>,
+    /// Granted, and the worker has not been told yet.
+    expected: BTreeSet<u64>,
     /// Handed in and not settled yet. Revoked meanwhile, they are settled all the same: the worker
     /// says them again until they are.
     handed_in: BTreeMap<u64, LeaseRef>,
@@ -46,6 +47,7 @@ impl Leases {
             sealer,
             worker: worker.to_owned(),
             refs: BTreeMap::new(),
+            expected: BTreeSet::new(),
             handed_in: BTreeMap::new(),
             refused: BTreeMap::new(),
         }
@@ -124,48 +126,61 @@ impl Leases {
         (outcomes, fenced)
     }
 
-    /// What the worker is told.
-    pub(super) fn answer(&mut self, answer: Answer) -> Vec<ToWorker> {
-        match answer {
-            Answer::Granted(batches, _) => {
-                let batches = batches.into_iter().map(|batch| {
-                    let leases = batch.into_iter().map(|(lease, id, mut told)| {
-                        told.lease = Some(self.seal(&id, lease));
-                        told
-                    });
-                    ToWorker::Granted(GrantedLeases {
-                        leases: leases.collect(),
-                    })
-                });
-                batches.collect()
-            }
-            Answer::Revoked(leases) => {
-                let leases = leases.iter().filter_map(|lease| self.end(lease.grant));
-                let leases: Vec<_> = leases.collect();
-                match leases.is_empty() {
-                    true => Vec::new(),
-                    false => vec![ToWorker::Revoked(RevokedLeases { leases })],
-                }
-            }
-            Answer::Settled(list) => {
-                let sessions = list.into_iter().filter_map(|(lease, how)| {
-                    let reference = self.handed_in.remove(&lease.grant)?;
-                    let refused = self.refused.remove(&lease.grant);
-                    Some(match (how, refused) {
-                        (Settled::Noted, Some(why)) => {
-                            settled(reference, Settlement::Refused, &why)
-                        }
-                        (Settled::Fenced, _) => {
-                            settled(reference, Settlement::Fenced, wire::NOT_HELD)
-                        }
-                        (how, _) => settled(reference, wire::settlement(how), ""),
-                    })
-                });
-                let sessions = sessions.collect();
-                vec![ToWorker::Settled(SettledSessions { sessions })]
-            }
-            Answer::Heard(number) => vec![ToWorker::Heard(HeartbeatHeard { number })],
+    /// The worker is to be told of these.
+    pub(super) fn expect(&mut self, leases: impl IntoIterator<Item = LeaseId>) {
+        let grants = leases.into_iter().map(|lease| lease.grant);
+        self.expected.extend(grants);
+    }
+
+    /// What is left of grants: those that were revoked before the worker was told of them are none.
+    pub(super) fn still_expected(&mut self, granted: Granted) -> Granted {
+        let Granted {
+            mut batches,
+            mut untold,
+        } = granted;
+        for batch in &mut batches {
+            batch.retain(|(lease, ..)| self.expected.remove(&lease.grant));
         }
+        batches.retain(|batch| !batch.is_empty());
+        untold.retain(|untold| self.expected.remove(&untold.lease().grant));
+        Granted { batches, untold }
+    }
+
+    /// What the worker is told of a batch that is granted.
+    pub(super) fn granted(&mut self, batch: Vec<Told>) -> ToWorker {
+        let leases = batch.into_iter().map(|(lease, id, mut told)| {
+            told.lease = Some(self.seal(&id, lease));
+            told
+        });
+        ToWorker::Granted(GrantedLeases {
+            leases: leases.collect(),
+        })
+    }
+
+    /// What the worker is told of leases that are revoked; nothing if it knows none of them.
+    pub(super) fn revoked(&mut self, leases: &[LeaseId]) -> Option<ToWorker> {
+        for lease in leases {
+            self.expected.remove(&lease.grant);
+        }
+        let leases = leases.iter().filter_map(|lease| self.end(lease.grant));
+        let leases: Vec<_> = leases.collect();
+        (!leases.is_empty()).then_some(ToWorker::Revoked(RevokedLeases { leases }))
+    }
+
+    /// What the worker is told of what became of outcomes.
+    pub(super) fn settled(&mut self, list: Vec<(LeaseId, Settled)>) -> ToWorker {
+        let sessions = list.into_iter().filter_map(|(lease, how)| {
+            let reference = self.handed_in.remove(&lease.grant)?;
+            let refused = self.refused.remove(&lease.grant);
+            Some(match (how, refused) {
+                (Settled::Noted, Some(why)) => settled(reference, Settlement::Refused, &why),
+                (Settled::Fenced, _) => settled(reference, Settlement::Fenced, wire::NOT_HELD),
+                (how, _) => settled(reference, wire::settlement(how), ""),
+            })
+        });
+        ToWorker::Settled(SettledSessions {
+            sessions: sessions.collect(),
+        })
     }
 }
 
@@ -179,21 +194,46 @@ fn settled(lease: LeaseRef, settlement: Settlement, reason: &str) -> SettledSess
 
 #[cfg(test)]
 mod tests {
+    use agon_proto::v1::Lease;
+
+    use super::super::granting::Untold;
     use super::*;
     use crate::lease_token::KEY;
     use crate::queue::SessionKey;
 
-    #[test]
-    fn what_was_handed_in_is_settled_although_it_was_revoked_meanwhile() {
-        let mut leases = Leases::new(Sealer::new([7; KEY]), "w");
-        let lease = LeaseId {
+    fn lease(grant: u64) -> LeaseId {
+        LeaseId {
             session: SessionKey {
                 experiment: 1,
                 position: 2,
             },
             grid: 1,
-            grant: 9,
+            grant,
+        }
+    }
+
+    #[test]
+    fn nothing_is_told_of_a_grant_that_was_revoked_while_it_was_made() {
+        let mut leases = Leases::new(Sealer::new([7; KEY]), "w");
+        let each = [1, 2, 3, 4].map(lease);
+        leases.expect(each);
+        assert_eq!(leases.revoked(&[each[0], each[2]]), None);
+        let told = |lease: LeaseId| (lease, "abc".to_owned(), Lease::default());
+        let granted = Granted {
+            batches: vec![vec![told(each[0])], vec![told(each[1])]],
+            untold: vec![Untold::Unread(each[2]), Untold::Unread(each[3])],
         };
+        let Granted { batches, untold } = leases.still_expected(granted);
+        let left = batches.iter().flatten().map(|(lease, ..)| *lease);
+        assert_eq!(left.collect::<Vec<_>>(), [each[1]]);
+        assert_eq!(batches.len(), 1);
+        assert_eq!(untold, [Untold::Unread(each[3])]);
+    }
+
+    #[test]
+    fn what_was_handed_in_is_settled_although_it_was_revoked_meanwhile() {
+        let mut leases = Leases::new(Sealer::new([7; KEY]), "w");
+        let lease = lease(9);
         let reference = leases.seal("abc", lease);
         let outcome = Outcome::Failed(Failure::Crashed, String::new());
         let checked = vec![Checked {
@@ -203,9 +243,9 @@ mod tests {
         }];
         let (outcomes, fenced) = leases.note(checked);
         assert!(outcomes.len() == 1 && fenced.is_none());
-        assert!(leases.answer(Answer::Revoked(vec![lease])).is_empty());
-        let told = leases.answer(Answer::Settled(vec![(lease, Settled::Fenced)]));
-        let [ToWorker::Settled(told)] = &told[..] else {
+        assert_eq!(leases.revoked(&[lease]), None);
+        let told = leases.settled(vec![(lease, Settled::Fenced)]);
+        let ToWorker::Settled(told) = told else {
             panic!("expected a settlement, found {told:?}");
         };
         let [session] = &told.sessions[..] else {

@@ -52,6 +52,31 @@ fn assert_refused<T: std::fmt::Debug>(answer: JournalResult<T>) {
 }
 
 #[tokio::test]
+async fn clock_that_was_set_back_while_the_owner_died_holds_nobody_up() {
+    let server = RedisServer::start();
+    let journal = connect(&server).await;
+    let ttl = Duration::from_millis(200);
+    let first = granted(&journal, "one", ttl).await;
+    // An hour ago the clock was an hour ahead.
+    let state = "{agon}:journal:v1:state";
+    let expires: String = tell(&server, &["HGET", state, "expires_ms"]).await;
+    let ahead = (expires.parse::<u64>().unwrap() + 3_600_000).to_string();
+    let _: i64 = tell(&server, &["HSET", state, "expires_ms", &ahead]).await;
+    let began = Instant::now();
+    loop {
+        match journal.claim("two", ttl).await.unwrap() {
+            Claim::Granted(epoch) => {
+                assert!(epoch > first);
+                return;
+            }
+            Claim::Held { left, .. } => assert!(left <= ttl, "{left:?}"),
+        }
+        assert!(began.elapsed() < PATIENCE, "still held");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
 async fn owner_goes_on_after_a_restart_of_redis() {
     let mut server = RedisServer::start();
     let journal = connect(&server).await;

@@ -3,6 +3,8 @@
 
 mod archive;
 mod experiments;
+mod faults;
+mod faulty;
 mod journal;
 mod journal_redis;
 mod outages;

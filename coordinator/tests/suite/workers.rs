@@ -4,13 +4,16 @@
 use std::time::Duration;
 
 use agon_coordinator::{CoordinatorOptions, StoreChoice};
+use agon_proto::v1::session_outcome::Outcome;
 use agon_proto::v1::work_sessions_request::Message as Say;
 use agon_proto::v1::work_sessions_response::Message as Hear;
 use agon_proto::v1::{
-    CancelExperimentRequest, DrainWorker, FailureKind, FetchRecordsRequest, GetPromptBundleRequest,
-    Heartbeat, Lease, RegisterWorker, ReleaseLeases, Settlement, SubmitExperimentRequest,
-    WatchExperimentRequest, WorkSessionsRequest,
+    CancelExperimentRequest, DrainWorker, FailureKind, FetchRecordsRequest, FinishedSession,
+    GetPromptBundleRequest, HandIn, Heartbeat, Lease, RegisterWorker, ReleaseLeases,
+    SessionOutcome, Settlement, SubmitExperimentRequest, WatchExperimentRequest,
+    WorkSessionsRequest,
 };
+use agon_service_kit::compute;
 use tonic::Code;
 
 use crate::redis_server::RedisServer;
@@ -67,6 +70,47 @@ async fn draining_coordinator_leases_nothing_and_ends_its_streams() {
         "nothing more is leased, the stream ends"
     );
     stand.tasks.shutdown(Duration::from_secs(20)).await.unwrap();
+}
+
+#[tokio::test]
+async fn result_that_is_still_checked_when_the_goodbye_is_over_is_taken() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let mut worker = Worker::connect(&services, "w1", 1).await;
+    let id = submit(&mut commands(&services)).await.experiment_id;
+    let lease = worker.granted().await.remove(0);
+    // All threads that check are busy.
+    let threads = std::thread::available_parallelism().unwrap().get();
+    let (begun, mut beginnings) = tokio::sync::mpsc::unbounded_channel();
+    let mut ends = Vec::new();
+    for _ in 0..threads {
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let begun = begun.clone();
+        let busy = move || {
+            begun.send(()).unwrap();
+            let _ = ended.recv();
+        };
+        tokio::spawn(compute::SHORT.run(busy));
+        ends.push(end);
+    }
+    for _ in 0..threads {
+        beginnings.recv().await.unwrap();
+    }
+    let finished = FinishedSession {
+        record: packed(line_of(&record(&lease))).into(),
+        telemetry: packed("{}").into(),
+    };
+    let outcomes = vec![SessionOutcome {
+        lease: lease.lease,
+        outcome: Some(Outcome::Finished(finished)),
+    }];
+    worker.say(Say::HandIn(HandIn { outcomes })).await;
+    stand.coordinator.drain().await;
+    // Longer than a worker gets for its last words.
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    drop(ends);
+    while let Ok(Some(_)) = worker.hear().await {}
+    assert_eq!(progress(&mut commands(&services), &id).await.done, 1);
 }
 
 #[tokio::test]

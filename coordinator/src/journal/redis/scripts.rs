@@ -22,9 +22,9 @@ pub const BLOB: &str = "{agon}:journal:v1:blob:";
 
 /// All scripts.
 pub struct Scripts {
-    /// `claim_v1.lua`
+    /// `claim_v2.lua`
     pub claim: Script,
-    /// `renew_v1.lua`
+    /// `renew_v2.lua`
     pub renew: Script,
     /// `append_v1.lua`
     pub append: Script,
@@ -38,8 +38,8 @@ impl Scripts {
     /// Reads them.
     pub fn new() -> Self {
         Self {
-            claim: Script::new(include_str!("scripts/claim_v1.lua")),
-            renew: Script::new(include_str!("scripts/renew_v1.lua")),
+            claim: Script::new(include_str!("scripts/claim_v2.lua")),
+            renew: Script::new(include_str!("scripts/renew_v2.lua")),
             append: Script::new(include_str!("scripts/append_v1.lua")),
             read: Script::new(include_str!("scripts/read_v1.lua")),
             snapshot: Script::new(include_str!("scripts/snapshot_v1.lua")),
@@ -51,8 +51,8 @@ impl Scripts {
     pub fn loading() -> Pipeline {
         let mut pipe = redis::pipe();
         for script in [
-            include_str!("scripts/claim_v1.lua"),
-            include_str!("scripts/renew_v1.lua"),
+            include_str!("scripts/claim_v2.lua"),
+            include_str!("scripts/renew_v2.lua"),
             include_str!("scripts/append_v1.lua"),
             include_str!("scripts/read_v1.lua"),
             include_str!("scripts/snapshot_v1.lua"),

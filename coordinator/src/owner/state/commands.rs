@@ -18,9 +18,10 @@ impl OwnerState {
                 reply,
             } => {
                 let name = submitted.name.clone();
-                let key = self
-                    .queue
-                    .submit(submitted, accept_new, pause.as_deref(), now);
+                let key = self.removals.check(&name).and_then(|()| {
+                    let pause = pause.as_deref();
+                    self.queue.submit(submitted, accept_new, pause, now)
+                });
                 if let Ok(key) = key
                     && let Some(submitted) = self.queue.submitted(key)
                 {
@@ -53,6 +54,10 @@ impl OwnerState {
                 reply,
             } => {
                 let answer = self.queue.resume(&name, budget, only_for.as_deref(), now);
+                self.answer(reply, answer);
+            }
+            Message::HoldName { name, reply } => {
+                let answer = self.removals.hold(&name);
                 self.answer(reply, answer);
             }
             Message::Delete { name, reply } => {

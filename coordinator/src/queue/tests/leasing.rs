@@ -390,3 +390,24 @@ fn team_of_one_session_waits_for_none_of_a_thousand_of_another() {
     let granted = bench.granted("w2");
     assert_eq!(granted[0].lease.session.experiment, small);
 }
+
+#[test]
+fn nothing_is_granted_of_what_is_held_back_until_that_is_over() {
+    let mut bench = Bench::new();
+    let held_back = bench.sessions("x", 1);
+    bench.worker("w1", 1);
+    let lease = bench.one("w1").lease;
+    bench.sessions("y", 1);
+    let until = bench.now + Duration::from_secs(3);
+    bench.queue.hold_back(held_back, until);
+    bench.release("w1", &[lease]);
+    let other = bench.one("w1").lease;
+    assert_ne!(other.session.experiment, held_back);
+    assert_eq!(bench.finish("w1", other), Settled::Stored);
+    bench.pass(Duration::from_secs(2));
+    assert!(bench.granted("w1").is_empty());
+    bench.pass(Duration::from_secs(1));
+    let again = bench.one("w1");
+    assert_eq!(again.lease.session, lease.session);
+    assert_eq!(again.attempt, 1);
+}
