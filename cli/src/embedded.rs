@@ -21,6 +21,7 @@ use crate::describing::describe_at;
 use crate::failure::Failure;
 use crate::forgetting::forget_at;
 use crate::model_config::{self, SIMULATED};
+use crate::output;
 use crate::outside::GameArguments;
 use crate::role::{exit_at_second_signal, on_this_machine};
 
@@ -99,6 +100,9 @@ impl Cluster {
         };
         let simulated = start_simulated(&mut config, models).await?;
         model_config::require(&config, models)?;
+        for line in model_config::unusable_keys(&config, models) {
+            output::tell(&line);
+        }
         let store = match (&folders, &options.redis) {
             (Some(folders), _) => Store::Shared(folders.gateway.path().join(LEDGER)),
             (None, url) => Store::Redis(url.clone().unwrap_or_default()),

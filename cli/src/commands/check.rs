@@ -4,7 +4,7 @@
 use super::run::Run;
 use crate::experiment_arguments::{CheckedExperiment, place_in_words};
 use crate::failure::Failure;
-use crate::model_config::SIMULATED;
+use crate::model_config::{self, SIMULATED};
 use crate::output::{self, counted};
 use crate::pausing;
 
@@ -27,9 +27,9 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
     let checked = run.check()?;
     let name = &checked.document.name;
     let place = place_in_words(&run.place(), &run.state(), name)?;
-    let missing = match run.coordinator {
-        Some(_) => Vec::new(),
-        None => missing(run, &checked)?,
+    let Readiness { missing, warnings } = match run.coordinator {
+        Some(_) => Readiness::default(),
+        None => Readiness::of(run, &checked)?,
     };
     output::print(&format!(
         "{name} is good: {}, {}{}",
@@ -38,6 +38,9 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
         checked.budget_in_words()
     ));
     output::print(&place);
+    for warning in &warnings {
+        output::print(warning);
+    }
     for reason in missing.iter().take(MOST_REASONS) {
         output::print(&format!("not ready to run: {reason}"));
     }
@@ -49,18 +52,31 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What `agon run` would refuse for now: models that are not configured, keys that are not set.
-fn missing(run: &Run, checked: &CheckedExperiment) -> Result<Vec<String>, Failure> {
-    let config = run.models.load(&checked.models)?;
-    pausing::require_prices(&config, &checked.document, &checked.models)?;
-    let ours = |model: &&String| {
-        **model != SIMULATED || config.model_names().any(|name| name == SIMULATED)
-    };
-    let models = checked.models.iter().filter(ours);
-    let resolved = models.map(|model| config.resolve(model));
-    let mut reasons: Vec<String> = resolved
-        .filter_map(|resolved| resolved.err().map(|error| error.to_string()))
-        .collect();
-    reasons.dedup();
-    Ok(reasons)
+/// What `agon run` would say of the models.
+#[derive(Default)]
+struct Readiness {
+    /// What it would refuse for now: models that are not configured, keys that are not set.
+    missing: Vec<String>,
+    /// What it would do without.
+    warnings: Vec<String>,
+}
+
+impl Readiness {
+    fn of(run: &Run, checked: &CheckedExperiment) -> Result<Self, Failure> {
+        let config = run.models.load(&checked.models)?;
+        pausing::require_prices(&config, &checked.document, &checked.models)?;
+        let ours = |model: &&String| {
+            **model != SIMULATED || config.model_names().any(|name| name == SIMULATED)
+        };
+        let models = checked.models.iter().filter(ours);
+        let resolved = models.map(|model| config.resolve(model));
+        let mut missing: Vec<String> = resolved
+            .filter_map(|resolved| resolved.err().map(|error| error.to_string()))
+            .collect();
+        missing.dedup();
+        Ok(Self {
+            missing,
+            warnings: model_config::unusable_keys(&config, &checked.models),
+        })
+    }
 }
