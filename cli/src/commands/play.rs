@@ -5,7 +5,7 @@
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
-use agon_engine::Seat;
+use agon_engine::{Seat, SessionSpec};
 use agon_engine::record::StoredRecord;
 use agon_outlets::InLine as _;
 use agon_proto::v1::WatchExperimentResponse;
@@ -196,6 +196,22 @@ async fn play(arguments: &Play, seated: &Seated, folder: RunFolder) -> Result<()
     keeping.finish(cluster.stop(ended).await)
 }
 
+/// That other seats are people's, whom nobody lets in here; nothing where there are none.
+fn absent_people(spec: &SessionSpec, own: Seat) -> Option<String> {
+    let seats = spec.seats.iter().enumerate();
+    let others = seats.filter(|(seat, player)| *seat != own && inviting::person(player).is_some());
+    let others: Vec<String> = others
+        .map(|(seat, player)| format!("{} at seat {seat}", player.name))
+        .collect();
+    (!others.is_empty()).then(|| {
+        format!(
+            "WARNING: this game waits for {}, and only you can play in it. Put a model there with \
+             --player NAME=MODEL; several people play with `agon run --web`\n",
+            others.join(", ")
+        )
+    })
+}
+
 fn come_back() -> String {
     "you left the table; what you answered is kept, and the same command goes on where you stopped"
         .to_owned()
@@ -226,6 +242,9 @@ async fn sit(
         output::print(&format!(
             "{name} sits at seat {seat} of {game}{which}. Type `help` whenever you like.\n"
         ));
+        if let Some(warning) = absent_people(&seated.spec, arguments.seat) {
+            output::tell(&warning);
+        }
     }
     let sitting = Sitting {
         person: arguments.name.clone(),

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use agon_agent_gateway::catalogue::ProviderKind;
 use agon_engine::spec::SIMULATED_ENDPOINT;
 use agon_outlets::InLine as _;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
@@ -218,6 +219,20 @@ impl Run {
         }
     }
 
+    /// That nobody can answer at these doors, with what to do; nothing where somebody can, also through a
+    /// cluster's gateway.
+    fn unreachable(&self, doors: &[&str]) -> Option<String> {
+        let has_way_in =
+            self.web.is_some() || self.http_listen.is_some() || self.coordinator.is_some();
+        (!doors.is_empty() && !has_way_in).then(|| {
+            format!(
+                "WARNING: nobody can answer for {} in this run. Stop it and add --web (people play in a \
+                 browser) or --http-listen (programs answer), or take a seat with `agon play`",
+                doors.join(", ")
+            )
+        })
+    }
+
     /// What Ctrl-C ends once the experiment is submitted.
     fn ctrl_c(&self, checked: &CheckedExperiment) -> CtrlC {
         let people_play = || self.web.is_some() && !inviting::doors(&checked.models).is_empty();
@@ -368,10 +383,23 @@ async fn hand_in_as(
                 same if same == model => String::new(),
                 other => format!(" as {other}"),
             };
+            let is_door = origin.provider_kind == ProviderKind::Door.name();
             output::tell(&match endpoint.as_str() {
                 SIMULATED_ENDPOINT => format!("model {model}: simulated in this process"),
+                _ if is_door => {
+                    let door = &origin.provider_model;
+                    format!("model {model}: answered at the door {door}")
+                }
                 endpoint => format!("model {model}: asked{name} at {endpoint}"),
             });
+        }
+    }
+    if submitted.already_done < submitted.sessions {
+        let doors = submitted.origins.iter();
+        let doors = doors.filter(|one| one.provider_kind == ProviderKind::Door.name());
+        let doors: Vec<&str> = doors.map(|one| &*one.model).collect();
+        if let Some(warning) = arguments.unreachable(&doors) {
+            output::tell(&warning);
         }
     }
     for line in keeping.moved_models() {
