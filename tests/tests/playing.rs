@@ -391,6 +391,14 @@ fn who_plays_is_told_whom_the_game_waits_for_that_cannot_come() {
     let ended = play(&line, "quit\n").expect_code(0);
     let waits = "WARNING: this game waits for guest at seat 1, and only you can play in it.";
     assert!(ended.err.contains(waits), "{}", ended.err);
+    // Nor does a link to a door open anything at which nobody is asked.
+    let folder = only_folder(Path::new(&data));
+    let name = folder.file_name().unwrap().to_str().unwrap();
+    let invite = |door| run(&["invite", name, door, "--data", &data]).expect_code(0).err;
+    assert_eq!(invite("ann"), "");
+    let unknown = invite("bob");
+    let doors = "has no player of a model human/bob; its doors are ann, eve";
+    assert!(unknown.contains(doors), "{unknown}");
 }
 
 #[test]
