@@ -1,6 +1,10 @@
 //! `agon check`: everything that is wrong with an experiment file, and what `agon run` would miss.
 //! Plays nothing, calls no model and needs no keys. Started by `commands.rs`.
 
+use std::collections::BTreeSet;
+
+use agon_agent_gateway::{ConfigError, GatewayConfig, ResolvedModel};
+
 use super::run::Run;
 use crate::experiment_arguments::{CheckedExperiment, place_in_words};
 use crate::failure::Failure;
@@ -41,6 +45,12 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
     for warning in &warnings {
         output::print(warning);
     }
+    tell_missing(&missing);
+    Ok(())
+}
+
+/// Says why an experiment cannot be run yet.
+pub(super) fn tell_missing(missing: &[String]) {
     for reason in missing.iter().take(MOST_REASONS) {
         output::print(&format!("not ready to run: {reason}"));
     }
@@ -49,7 +59,23 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
         let more = counted(more as u64, "more reason");
         output::print(&format!("not ready to run: {more} of this kind"));
     }
-    Ok(())
+}
+
+/// What is missing for these models, as far as `resolve` looks.
+pub(super) fn missing(
+    config: &GatewayConfig,
+    models: &BTreeSet<String>,
+    resolve: impl Fn(&str) -> Result<ResolvedModel, ConfigError>,
+) -> Vec<String> {
+    let ours = |model: &&String| {
+        **model != SIMULATED || config.model_names().any(|name| name == SIMULATED)
+    };
+    let resolved = models.iter().filter(ours).map(|model| resolve(model));
+    let mut reasons: Vec<String> = resolved
+        .filter_map(|resolved| resolved.err().map(|error| error.to_string()))
+        .collect();
+    reasons.dedup();
+    reasons
 }
 
 /// What `agon run` would say of the models.
@@ -65,17 +91,8 @@ impl Readiness {
     fn of(run: &Run, checked: &CheckedExperiment) -> Result<Self, Failure> {
         let config = run.models.load(&checked.models)?;
         pausing::require_prices(&config, &checked.document, &checked.models)?;
-        let ours = |model: &&String| {
-            **model != SIMULATED || config.model_names().any(|name| name == SIMULATED)
-        };
-        let models = checked.models.iter().filter(ours);
-        let resolved = models.map(|model| config.resolve(model));
-        let mut missing: Vec<String> = resolved
-            .filter_map(|resolved| resolved.err().map(|error| error.to_string()))
-            .collect();
-        missing.dedup();
         Ok(Self {
-            missing,
+            missing: missing(&config, &checked.models, |model| config.resolve(model)),
             warnings: model_config::unusable_keys(&config, &checked.models),
         })
     }

@@ -1,6 +1,6 @@
 //! `agon plan`: what an experiment would take, before a cent is spent. Plays nothing and needs no
-//! keys, unless a pilot is asked for; a model without a price is shown without dollars. Started by
-//! `commands.rs`.
+//! keys, unless a pilot is asked for; a model without a price is shown without dollars, and one that
+//! nobody configured is named. Started by `commands.rs`.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,6 +13,7 @@ use agon_coordinator::experiment::{Estimates, ModelPlan, Plan as Needs, Range, W
 use agon_outlets::InLine as _;
 use agon_report::{dollars, grouped};
 
+use super::check;
 use super::run::Run;
 use crate::estimates::agent_plan;
 use crate::experiment_arguments::{CheckedExperiment, place_in_words};
@@ -116,6 +117,11 @@ pub fn run(arguments: &Plan, log: &LogArguments) -> Result<(), Failure> {
         show_needs(&checked, &config, &plan, &thinkers.take());
     }
     output::print(&place);
+    if run.coordinator.is_none() {
+        // Without keys: they may be on another machine.
+        let resolve = |model: &str| config.resolve_without_keys(model);
+        check::tell_missing(&check::missing(&config, &checked.models, resolve));
+    }
     Ok(())
 }
 
