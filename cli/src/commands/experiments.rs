@@ -64,7 +64,7 @@ pub struct Resumed {
     named: Named,
     /// Budget of the experiment from now on, in all [default: the one it has; the
     /// team's may have been raised]
-    #[arg(long, value_name = "DOLLARS")]
+    #[arg(long, value_name = "DOLLARS", allow_negative_numbers = true)]
     budget: Option<NanoDollars>,
 }
 
@@ -138,7 +138,10 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
 /// That it goes on; the coordinator does not know whether a budget covers what was spent.
 fn with_caution(budget: Option<NanoDollars>) -> String {
     let caution = budget.map(|budget| {
-        format!("; it pauses again at its next call if it has already cost {} or more", dollars(budget.0))
+        format!(
+            "; it pauses again at its next call if it has already cost {} or more",
+            dollars(budget.0)
+        )
     });
     format!("resumed{}", caution.unwrap_or_default())
 }

@@ -9,6 +9,7 @@ use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::catalogue;
 use agon_agent_gateway::decision::Usage;
 use agon_agent_gateway::money::{Day, NanoDollars};
+use agon_coordinator::experiment::limits::MOST_REPEATS;
 use agon_coordinator::experiment::{Estimates, ModelPlan, Plan as Needs, Range, Writes, plan_left};
 use agon_outlets::InLine as _;
 use agon_report::{dollars, grouped};
@@ -19,6 +20,7 @@ use crate::estimates::agent_plan;
 use crate::experiment_arguments::{CheckedExperiment, place_in_words};
 use crate::failure::Failure;
 use crate::model_config::SIMULATED;
+use crate::numbers::whole;
 use crate::output::{self, Columns, counted};
 use crate::role::LogArguments;
 
@@ -37,7 +39,8 @@ const FAR_APART: u64 = 10;
 pub struct Plan {
     /// Play so many sessions first, of every setting, and predict from what they took; they are
     /// paid for, and the run goes on from them
-    #[arg(long, value_name = "SESSIONS", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "SESSIONS", value_parser = whole(1, MOST_REPEATS),
+          allow_negative_numbers = true)]
     pilot: Option<u32>,
     #[command(flatten)]
     run: Run,

@@ -5,8 +5,9 @@
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
-use agon_engine::{Seat, SessionSpec};
+use agon_coordinator::experiment::limits::MOST_SEED;
 use agon_engine::record::StoredRecord;
+use agon_engine::{Seat, SessionSpec};
 use agon_outlets::InLine as _;
 use agon_proto::v1::WatchExperimentResponse;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
@@ -22,6 +23,7 @@ use crate::judged::JudgingArguments;
 use crate::keeping::Keeping;
 use crate::lines;
 use crate::model_config::ModelArguments;
+use crate::numbers::whole;
 use crate::output;
 use crate::outside::GameArguments;
 use crate::pausing;
@@ -88,7 +90,8 @@ pub struct Play {
     #[arg(long, value_name = "PATH=VALUE", help_heading = GAME)]
     set: Vec<String>,
     /// Seed of all chance; another one is another game
-    #[arg(long, value_name = "N", help_heading = GAME)]
+    #[arg(long, value_name = "N", help_heading = GAME, value_parser = whole(0, MOST_SEED),
+          allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Use the prompt templates in this folder in place of built-in ones
     #[arg(long, value_name = "DIR", help_heading = GAME)]

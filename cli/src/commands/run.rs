@@ -24,6 +24,7 @@ use crate::inviting::lobby::without_right;
 use crate::inviting::{self, PeopleArguments};
 use crate::keeping::Keeping;
 use crate::model_config::ModelArguments;
+use crate::numbers::whole;
 use crate::output::{self, counted};
 use crate::pausing;
 use crate::progress::Progress;
@@ -73,12 +74,12 @@ pub struct Run {
     out: Option<PathBuf>,
     /// Workers inside this process [default: 1]
     #[arg(long, value_name = "N", help_heading = RUNNING,
-          value_parser = clap::value_parser!(u16).range(1..=256))]
+          value_parser = whole(1, 256_u16), allow_negative_numbers = true)]
     workers: Option<u16>,
     /// Sessions that each worker plays at the same time [default: 128, or 1024 if only
     /// rule players play]
     #[arg(long, value_name = "N", help_heading = RUNNING,
-          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+          value_parser = whole(1, 100_000_u32), allow_negative_numbers = true)]
     places: Option<u32>,
     /// Hand the experiment to the coordinator at this address instead of running it in this
     /// process; of several, separated by commas, the one in charge is found
