@@ -391,9 +391,12 @@ fn who_plays_is_told_whom_the_game_waits_for_that_cannot_come() {
     let ended = play(&line, "quit\n").expect_code(0);
     let waits = "WARNING: this game waits for guest at seat 1, and only you can play in it.";
     assert!(ended.err.contains(waits), "{}", ended.err);
-    // Nor does a link to a door open anything at which nobody is asked.
     let folder = only_folder(Path::new(&data));
     let name = folder.file_name().unwrap().to_str().unwrap();
+    let shown = run(&["show", name, "--data", &data]).expect_code(2).err;
+    let unfinished = format!("{name} has no finished session to show yet; `agon runs ");
+    assert!(shown.contains(&unfinished), "{shown}");
+    // Nor does a link to a door open anything at which nobody is asked.
     let invite = |door| run(&["invite", name, door, "--data", &data]).expect_code(0).err;
     assert_eq!(invite("ann"), "");
     let unknown = invite("bob");
