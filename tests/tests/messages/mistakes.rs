@@ -171,6 +171,10 @@ const TYPED: &[(&str, &str)] = &[
         "a page in the place of something else",
         "report done --out thesis.html",
     ),
+    (
+        "a page in the place of a picture",
+        "report done --out page.pdf",
+    ),
     ("a name that is a path", "run good.toml --name ../other"),
     ("less than no money", "run good.toml --max-cost -1"),
     (
