@@ -385,9 +385,20 @@ fn a_run_in_which_nobody_comes_to_the_door_ends_by_its_stand_ins() {
 #[test]
 fn who_plays_is_told_whom_the_game_waits_for_that_cannot_come() {
     let folder = tempfile::tempdir().unwrap();
-    let experiment = runs::write(folder.path(), &timed("1h")).display().to_string();
+    let experiment = runs::write(folder.path(), &timed("1h"))
+        .display()
+        .to_string();
     let data = folder.path().join("data").display().to_string();
-    let line = ["play", &experiment, "--seat", "0", "--data", &data, "--name", "eve"];
+    let line = [
+        "play",
+        &experiment,
+        "--seat",
+        "0",
+        "--data",
+        &data,
+        "--name",
+        "eve",
+    ];
     let ended = play(&line, "quit\n").expect_code(0);
     let waits = "WARNING: this game waits for guest at seat 1, and only you can play in it.";
     assert!(ended.err.contains(waits), "{}", ended.err);
@@ -397,7 +408,11 @@ fn who_plays_is_told_whom_the_game_waits_for_that_cannot_come() {
     let unfinished = format!("{name} has no finished session to show yet; `agon runs ");
     assert!(shown.contains(&unfinished), "{shown}");
     // Nor does a link to a door open anything at which nobody is asked.
-    let invite = |door| run(&["invite", name, door, "--data", &data]).expect_code(0).err;
+    let invite = |door| {
+        run(&["invite", name, door, "--data", &data])
+            .expect_code(0)
+            .err
+    };
     assert_eq!(invite("ann"), "");
     let unknown = invite("bob");
     let doors = "has no player of a model human/bob; its doors are ann, eve";

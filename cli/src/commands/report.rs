@@ -58,7 +58,10 @@ pub struct Report {
 pub fn run(arguments: &Report) -> Result<(), Failure> {
     let mut tables = Tables::default();
     if let Some(out) = &arguments.out {
-        if !out.extension().is_some_and(|ending| ENDINGS.iter().any(|one| ending == *one)) {
+        if !out
+            .extension()
+            .is_some_and(|ending| ENDINGS.iter().any(|one| ending == *one))
+        {
             return Err(Failure::BadInput(format!(
                 "{} ends neither with .html nor with .htm: a report is a page; `agon figure` writes \
                  pictures, `--format latex` prints tables for a paper",

@@ -112,7 +112,11 @@ impl LeftOut {
                     .take(MOST_VALUES)
                     .map(|value| value.in_line().to_string())
                     .collect();
-                let more = if values.len() > MOST_VALUES { ", ..." } else { "" };
+                let more = if values.len() > MOST_VALUES {
+                    ", ..."
+                } else {
+                    ""
+                };
                 format!(
                     "{axis} is never \"{value}\"; its values are {}{more}",
                     shown.join(", ")
@@ -128,10 +132,22 @@ mod tests {
 
     #[test]
     fn numbers_are_compared_as_numbers_and_words_as_words() {
-        for (value, wanted) in [("0.5", "0.50"), ("1e3", "1000"), ("-2", "-2.0"), ("m", "m"), ("", "")] {
+        for (value, wanted) in [
+            ("0.5", "0.50"),
+            ("1e3", "1000"),
+            ("-2", "-2.0"),
+            ("m", "m"),
+            ("", ""),
+        ] {
             assert!(is_same(value, wanted), "{value} {wanted}");
         }
-        for (value, wanted) in [("0.5", "0.51"), ("m", "M"), ("", "0"), ("0.5", ""), ("true", "1")] {
+        for (value, wanted) in [
+            ("0.5", "0.51"),
+            ("m", "M"),
+            ("", "0"),
+            ("0.5", ""),
+            ("true", "1"),
+        ] {
             assert!(!is_same(value, wanted), "{value} {wanted}");
         }
     }

@@ -77,8 +77,7 @@ impl Terms {
             for (name, value) in usual {
                 let played = known.values.get(&format!("params.{name}"));
                 let value = value.to_string();
-                let is_usual =
-                    |played: &BTreeSet<String>| played.iter().all(|one| *one == value);
+                let is_usual = |played: &BTreeSet<String>| played.iter().all(|one| *one == value);
                 if !played.is_none_or(is_usual) {
                     unusual.insert(name);
                 }

@@ -158,10 +158,17 @@ fn everybody_sees_what_each_kept_of_its_tokens_and_what_the_pot_paid() {
         let stack = |seat, given, kept| json!({ "seat": seat, "given": given, "kept": kept, "paid": 19.33 });
         assert_eq!(
             board["scene"]["stacks"],
-            json!([stack(0, 7.0, 13.0), stack(1, 20.0, 0.0), stack(2, 2.0, 18.0)]),
+            json!([
+                stack(0, 7.0, 13.0),
+                stack(1, 20.0, 0.0),
+                stack(2, 2.0, 18.0)
+            ]),
             "{viewer:?}"
         );
-        assert_eq!(board["seats"][0]["figures"][1]["value"], 32.33, "{viewer:?}");
+        assert_eq!(
+            board["seats"][0]["figures"][1]["value"], 32.33,
+            "{viewer:?}"
+        );
     }
 }
 

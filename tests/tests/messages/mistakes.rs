@@ -182,6 +182,20 @@ const TYPED: &[(&str, &str)] = &[
         "run good.toml --templates results-of-others",
     ),
     (
+        "templates in no folder",
+        "run good.toml --templates nowhere",
+    ),
+    ("a Redis of another kind", "run good.toml --redis http://x"),
+    ("a port without its host", "run good.toml --metrics 9"),
+    (
+        "pages at a port without its host",
+        "view done --listen 8080",
+    ),
+    (
+        "a file in the place of the data folder",
+        "run good.toml --data good.toml",
+    ),
+    (
         "a filter for logs that is none",
         "run good.toml --log loud=very",
     ),
