@@ -72,7 +72,7 @@ enum Command {
     Play(play::Play),
     /// Invite people to seats at which they play in a browser; list and withdraw invitations
     Invite(invite::Invite),
-    /// Check an experiment file and say everything that is wrong with it
+    /// Check an experiment file and say what is wrong with it, several faults at a time
     Check(check::Check),
     /// Say what an experiment would take: sessions, decisions, tokens, dollars
     Plan(plan::Plan),

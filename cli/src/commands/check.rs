@@ -1,4 +1,4 @@
-//! `agon check`: everything that is wrong with an experiment file, and what `agon run` would miss.
+//! `agon check`: what is wrong with an experiment file, and what `agon run` would miss.
 //! Plays nothing, calls no model and needs no keys. Started by `commands.rs`.
 
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ pub struct Check {
 /// Checks; plays nothing and calls no model.
 ///
 /// # Errors
-/// Exit 2, with all that is wrong.
+/// Exit 2, with what is wrong.
 pub fn run(arguments: &Check) -> Result<(), Failure> {
     let run = &arguments.run;
     let checked = run.check()?;
