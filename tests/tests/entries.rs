@@ -385,7 +385,7 @@ fn sessions_of_different_runs_are_never_taken_together() {
     for words in [
         "2 sessions;",
         "They are from run 2; `agon runs",
-        "lists all 2",
+        "lists both",
     ] {
         assert!(listed.contains(words), "{listed}");
     }
@@ -394,7 +394,7 @@ fn sessions_of_different_runs_are_never_taken_together() {
     for words in [
         "6 sessions;",
         "They are from run 1; `agon runs",
-        "lists all 2",
+        "lists both",
     ] {
         assert!(listed.contains(words), "{listed}");
     }

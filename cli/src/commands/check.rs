@@ -36,7 +36,7 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
         None => Readiness::of(run, &checked)?,
     };
     output::print(&format!(
-        "{name} is good: {}, {}{}",
+        "{name} is valid: {}, {}{}",
         counted(checked.settings, "setting"),
         counted(checked.sessions(), "session"),
         checked.budget_in_words()

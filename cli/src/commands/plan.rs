@@ -152,7 +152,7 @@ fn show_needs(
     {
         output::print(&format!(
             "`at most` is {} times what is expected: every reply as long as its model may write, and \
-             every mistake made that a game forgives. `--pilot 20` plays about 20 sessions and \
+             every foul that the game forgives. `--pilot 20` plays about 20 sessions and \
              predicts from them",
             grouped(most / expected.max(1))
         ));
