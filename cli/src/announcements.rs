@@ -16,6 +16,9 @@ const AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// A server may say "later" for so long without an answer before that is a fault.
 const LATER_FOR: Duration = Duration::from_secs(10);
 
+/// The source of a provider's key that has none.
+const NO_KEY: &str = "no key";
+
 /// What Ctrl-C ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CtrlC {
@@ -144,10 +147,7 @@ impl Announcements {
         let over = sum(|key| key.calls).saturating_sub(sum(|key| key.in_flight));
         let answered = over.saturating_sub(failed + put_off);
         let state = self.providers.entry(provider.to_owned()).or_default();
-        let provider = match provider {
-            BASE_URL => "the server at --base-url",
-            named => named,
-        };
+        let provider = in_words(provider);
         if failed < state.failed || put_off < state.put_off || answered < state.answered {
             // The gateway was started again, or another one answers; its counts are its own.
             state.answered_at = None;
@@ -187,20 +187,42 @@ impl Announcements {
     }
 
     fn dead_key(&mut self, key: &KeyStatus) -> Option<String> {
-        let (provider, source) = (&key.provider, &key.source);
+        let (provider, source) = (in_words(&key.provider), &key.source);
         let reason = &key.quarantine_reason;
-        let name = format!("{provider} from {source}");
+        let name = format!("{} from {source}", key.provider);
+        let is_keyless = source == NO_KEY;
         if reason.is_empty() {
             let was_dead = self.dead_keys.remove(&name).is_some();
-            return was_dead.then(|| format!("{provider}: the key from {source} works again"));
+            return was_dead.then(|| match is_keyless {
+                true => format!("{provider} answers again without a key"),
+                false => format!("{provider}: the key from {source} works again"),
+            });
         }
         let known = self.dead_keys.insert(name, reason.clone());
-        (known.as_ref() != Some(reason)).then(|| {
-            format!(
+        (known.as_ref() != Some(reason)).then(|| match is_keyless {
+            true => {
+                let where_to = match key.provider.as_str() {
+                    BASE_URL => "with --key-env VARIABLE".to_owned(),
+                    named => format!("as keys under [providers.{named}]"),
+                };
+                format!(
+                    "{provider} refuses calls without a key: {reason}; it will be retried within \
+                     minutes; if it wants a key, name one {where_to} and run again"
+                )
+            }
+            false => format!(
                 "{provider}: the key from {source} is no longer used: {reason}; it will be \
                  retried within minutes; if it is invalid, set a valid key and run again"
-            )
+            ),
         })
+    }
+}
+
+/// A provider as whoever started the run knows it.
+fn in_words(provider: &str) -> &str {
+    match provider {
+        BASE_URL => "the server at --base-url",
+        named => named,
     }
 }
 
@@ -318,6 +340,32 @@ mod tests {
     }
 
     #[test]
+    fn server_that_wants_a_key_and_was_given_none_is_told_where_to_name_one() {
+        let (mut said, now) = (Announcements::new(CtrlC::Run), Instant::now());
+        let mut state = gateway(0, 0);
+        state.keys[0].quarantine_reason = "401: no key".to_owned();
+        let line = said.look(&experiment(1), Some(&state), now);
+        assert!(
+            line[0].starts_with("lab refuses calls without a key: 401: no key; ")
+                && line[0].contains("as keys under [providers.lab]"),
+            "{line:?}"
+        );
+        state.keys[0].provider = BASE_URL.to_owned();
+        let line = said.look(&experiment(1), Some(&state), now);
+        assert!(
+            line[0].starts_with("the server at --base-url refuses calls without a key")
+                && line[0].contains("--key-env"),
+            "{line:?}"
+        );
+        state.keys[0].quarantine_reason.clear();
+        let line = said.look(&experiment(1), Some(&state), now);
+        assert_eq!(
+            line,
+            ["the server at --base-url answers again without a key"]
+        );
+    }
+
+    #[test]
     fn lost_worker_and_dead_key_are_mentioned_once() {
         let (mut said, now) = (Announcements::new(CtrlC::Run), Instant::now());
         assert!(said.look(&experiment(3), None, now).is_empty());
@@ -334,6 +382,7 @@ mod tests {
             "{lost:?}"
         );
         let mut dead = gateway(0, 0);
+        dead.keys[0].source = "env LAB_KEY".to_owned();
         dead.keys[0].quarantine_reason = "401: wrong key".to_owned();
         let line = said.look(&experiment(2), Some(&dead), now);
         assert!(

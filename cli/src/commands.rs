@@ -45,7 +45,8 @@ use crate::role::LogArguments;
 const START: &str = "Start here:
   agon run gamma-bench/quick-start        eight games, built-in players, no key
   agon run gamma-bench/leaderboard --model sim
-                                          the same line with a simulated model
+                                          a model's place among the published ones,
+                                          with a simulated model
   OPENAI_API_KEY=... agon run gamma-bench/leaderboard \\
                               --model openai/gpt-4o-mini";
 
@@ -72,7 +73,7 @@ enum Command {
     Play(play::Play),
     /// Invite people to seats at which they play in a browser; list and withdraw invitations
     Invite(invite::Invite),
-    /// Check an experiment file and say everything that is wrong with it
+    /// Check an experiment file and say what is wrong with it, several faults at a time
     Check(check::Check),
     /// Say what an experiment would take: sessions, decisions, tokens, dollars
     Plan(plan::Plan),
@@ -80,7 +81,7 @@ enum Command {
     Presets(presets::Presets),
     /// List games, or show parameters and strategies of one
     Games(games::Games),
-    /// Check that a game whose rules are in a process of its own keeps what every game must hold
+    /// Check that a game in another process does what every game must do
     Conformance(conformance::Conformance),
     /// Print a game's prompt templates, and an example of what is sent
     Prompts(prompts::Prompts),

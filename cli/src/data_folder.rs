@@ -150,6 +150,15 @@ fn waiting(data: &Path, experiment: &str, holder: &str) -> String {
     )
 }
 
+/// The file on the way to a path at which a folder cannot be made or opened.
+fn file_in_place_of_folder<'a>(path: &'a Path, error: &io::Error) -> Option<&'a Path> {
+    let stumbles = [io::ErrorKind::AlreadyExists, io::ErrorKind::NotADirectory];
+    let mut ways = path
+        .ancestors()
+        .filter(|_| stumbles.contains(&error.kind()));
+    ways.find(|way| way.is_file())
+}
+
 fn in_use(data: &Path) -> Failure {
     Failure::Surroundings(format!(
         "{} is in use by another agon process and cannot be shared with this one; wait until it \
@@ -158,8 +167,15 @@ fn in_use(data: &Path) -> Failure {
     ))
 }
 
-/// A file that cannot be used, with what to do about the usual reasons.
+/// A file that cannot be used, with what to do about the usual reasons. A path that somebody typed and
+/// that leads through a file is wrong input.
 pub fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
+    if let Some(file) = file_in_place_of_folder(path, error) {
+        return Failure::BadInput(format!(
+            "{} is a file, and a folder is needed there; name a folder",
+            file.in_line()
+        ));
+    }
     let is_link = error.get_ref().is_some_and(|inner| inner.is::<IsALink>());
     let advice = match error.kind() {
         _ if is_link => "; remove the link, or name the folder that it leads to",
@@ -171,4 +187,24 @@ pub fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
         _ => "",
     };
     Failure::Surroundings(format!("cannot {what} {}: {error}{advice}", path.in_line()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_where_the_data_folder_belongs_is_named_as_wrong_input() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("afile");
+        std::fs::write(&file, "").unwrap();
+        for data in [file.clone(), file.join("data")] {
+            let Err(failure) = HeldFolder::of_gateway(&data) else {
+                panic!("{} was used", data.display());
+            };
+            let told = format!("{} is a file, and a folder is needed there", file.display());
+            assert!(failure.to_string().starts_with(&told), "{failure}");
+            assert_eq!(failure.code(), 2);
+        }
+    }
 }

@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agon_agent_gateway::{Gateway, GatewayConfig, LostAnswers, Store, access};
+use agon_agent_gateway::redis_store::RedisStoreError;
+use agon_agent_gateway::{Gateway, GatewayConfig, GatewayError, LostAnswers, Store, access};
 use agon_coordinator::{Coordinator, CoordinatorOptions, StoreChoice};
 use agon_engine::spec::SIMULATED_ENDPOINT;
 use agon_identity::gate::Gate;
@@ -21,6 +22,7 @@ use crate::describing::describe_at;
 use crate::failure::Failure;
 use crate::forgetting::forget_at;
 use crate::model_config::{self, SIMULATED};
+use crate::output;
 use crate::outside::GameArguments;
 use crate::role::{exit_at_second_signal, on_this_machine};
 
@@ -99,13 +101,20 @@ impl Cluster {
         };
         let simulated = start_simulated(&mut config, models).await?;
         model_config::require(&config, models)?;
+        for line in model_config::unusable_keys(&config, models) {
+            output::tell(&line);
+        }
         let store = match (&folders, &options.redis) {
             (Some(folders), _) => Store::Shared(folders.gateway.path().join(LEDGER)),
             (None, url) => Store::Redis(url.clone().unwrap_or_default()),
         };
-        let running_gateway = Gateway::open(config, store)
-            .await
-            .map_err(Failure::surroundings)?;
+        let opened = Gateway::open(config, store).await;
+        let running_gateway = opened.map_err(|error| match error {
+            GatewayError::Redis(RedisStoreError::Address { source }) => Failure::BadInput(format!(
+                "--redis is not a Redis address, write redis://host:port: {source}"
+            )),
+            other => Failure::surroundings(other),
+        })?;
         let gateway = transport::into_service(running_gateway.service());
         let store = match (&folders, &options.redis) {
             (Some(folders), _) => StoreChoice::Folder(folders.experiment.path().join(STORE)),

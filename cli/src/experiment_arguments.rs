@@ -9,6 +9,7 @@ use std::sync::Arc;
 use agon_agents::{
     AgentError, PromptLibrary, models_of, path_of_outside, prompts_version, uses_replaced,
 };
+use agon_coordinator::experiment::limits::{MOST_REPEATS, MOST_SEED};
 use agon_coordinator::experiment::{
     Cells, ExperimentDocument, ExperimentFile, Faults, Overrides, PromptsOfPlayer, TreePath,
     is_experiment_name,
@@ -20,6 +21,7 @@ use agon_report::dollars;
 
 use crate::failure::Failure;
 use crate::judged::{self, JudgingArguments};
+use crate::numbers::whole;
 use crate::output;
 use crate::outside::GameArguments;
 use crate::presets;
@@ -68,10 +70,12 @@ pub struct ExperimentArguments {
     #[arg(long, value_name = "PATH=VALUE")]
     pub(super) set: Vec<String>,
     /// Play every setting this often
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole(1, MOST_REPEATS),
+          allow_negative_numbers = true)]
     pub(super) repeats: Option<u32>,
     /// Seed of all chance
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole(0, MOST_SEED),
+          allow_negative_numbers = true)]
     pub(super) seed: Option<u64>,
     /// The most that it may cost in all, in dollars: it pauses before the call that could cost more
     #[arg(long, value_name = "DOLLARS", allow_negative_numbers = true)]

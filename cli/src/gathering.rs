@@ -2,6 +2,7 @@
 //! cost and where they came from. Reads folders of results and files of records; knows no measure.
 //! Called by every command that makes tables, figures or files of several runs.
 
+mod filter;
 pub mod provenance;
 
 use std::collections::HashMap;
@@ -9,12 +10,9 @@ use std::collections::hash_map::{DefaultHasher, Entry};
 use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
-use agon_engine::SessionSpec;
 use agon_engine::record::StoredRecord;
 use agon_outlets::InLine as _;
 use agon_report::grouped;
-use agon_report::leaderboard::names_in;
-use agon_report::selection::{SeveralAxes, value_of};
 use agon_report::session::Telemetry;
 use agon_service_kit::files::read_whole;
 use agon_service_kit::tasks::with_causes;
@@ -27,8 +25,7 @@ use crate::role::DataArguments;
 use crate::run_folder::{Account, DOCUMENT, MOST_BESIDE_BYTES, Outcome, history, records};
 use crate::storage;
 
-/// What `--where` calls somebody who sits in a session.
-const PLAYER: &str = "player";
+use filter::{Filter, LeftOut, fits_all};
 
 /// Which runs.
 #[derive(Debug, clap::Args)]
@@ -40,7 +37,7 @@ pub struct RunArguments {
     #[command(flatten)]
     data: DataArguments,
     /// Only sessions whose setting has this value of an axis, by its name or as many of its last
-    /// segments as no other axis ends with; an empty value means sessions without the axis. Also game=NAME, and player=NAME for sessions in
+    /// segments as no other axis ends with; an empty value means sessions without the axis; numbers may be written in any way. Also game=NAME, and player=NAME for sessions in
     /// which a player, model or strategy sits. May be given several times
     #[arg(long = "where", value_name = "AXIS=VALUE")]
     filters: Vec<String>,
@@ -69,6 +66,8 @@ pub struct Gathered {
     pub differing: u64,
     /// Sessions that were left out by `--where`.
     pub unfitting: u64,
+    /// What those have.
+    left_out: LeftOut,
     /// Lines and files that could not be read.
     pub unreadable: u64,
     /// Sessions by id, with a hash of the record.
@@ -137,64 +136,6 @@ impl RunArguments {
     }
 }
 
-/// What a session's setting must be.
-pub struct Filter {
-    axis: String,
-    value: String,
-}
-
-impl Filter {
-    fn read(text: &str) -> Result<Self, Failure> {
-        let (axis, value) = text.split_once('=').ok_or_else(|| {
-            Failure::BadInput(format!(
-                "--where {}: expected AXIS=VALUE, as temperature=0.2 or variant=",
-                text.in_line()
-            ))
-        })?;
-        Ok(Self {
-            axis: axis.to_owned(),
-            value: value.to_owned(),
-        })
-    }
-
-    fn fits(&self, spec: &SessionSpec) -> Result<bool, SeveralAxes> {
-        if self.axis == PLAYER && names_in(&spec.seats).contains(&self.value) {
-            return Ok(true);
-        }
-        Ok(value_of(spec, &self.axis)? == self.value)
-    }
-
-    fn refusal(&self, several: &SeveralAxes) -> Failure {
-        let values = several.names.iter();
-        let values = values.map(|name| format!("--where {}", name.in_line()));
-        let values: Vec<String> = values
-            .map(|axis| format!("{axis}={}", self.value.in_line()))
-            .collect();
-        Failure::BadInput(format!(
-            "--where {}={}: {several}; type {}",
-            self.axis.in_line(),
-            self.value.in_line(),
-            values.join(" or ")
-        ))
-    }
-}
-
-/// Whether a session fits all filters.
-///
-/// # Errors
-/// It fits all others, and of one nobody can tell.
-fn fits_all(filters: &[Filter], spec: &SessionSpec) -> Result<bool, Failure> {
-    let mut refusal = None;
-    for filter in filters {
-        match filter.fits(spec) {
-            Ok(true) => {}
-            Ok(false) => return Ok(false),
-            Err(several) => refusal = Some(filter.refusal(&several)),
-        }
-    }
-    refusal.map_or(Ok(true), Err)
-}
-
 /// The place that a name means: an experiment in the data folder, or a path.
 ///
 /// # Errors
@@ -240,8 +181,9 @@ pub fn gather(
     }
     if gathered.sessions == 0 && gathered.unfitting > 0 {
         return Err(Failure::BadInput(format!(
-            "none of {} fits --where",
-            counted(gathered.unfitting, "session")
+            "none of {} fits --where: {}",
+            counted(gathered.unfitting, "session"),
+            gathered.left_out.why(filters)
         )));
     }
     if gathered.sessions == 0 {
@@ -302,7 +244,13 @@ impl Gathered {
             |line: &Result<Line, LineError>| line.as_ref().map_or(0, |line| line.text.len() as u64);
         for (read, telemetry) in in_order(both, |(line, _)| bytes(line), read_both) {
             match read {
-                Ok(read) if !fits_all(filters, &read.record.spec)? => self.unfitting += 1,
+                Ok(read) if !fits_all(filters, &read.record.spec)? => {
+                    self.unfitting += 1;
+                    // Asked for only where nothing fits.
+                    if self.sessions == 0 {
+                        self.left_out.add(filters, &read.record.spec);
+                    }
+                }
                 Ok(read) if self.is_new(&read) => {
                     self.sessions += 1;
                     take(Session {

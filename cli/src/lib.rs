@@ -26,6 +26,7 @@ mod keeping;
 mod lines;
 mod model_config;
 mod named_file;
+mod numbers;
 mod output;
 mod outside;
 mod pausing;

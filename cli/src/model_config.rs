@@ -2,13 +2,15 @@
 //! is one, built-in providers by name, one provider given by its address, and the
 //! simulated model.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use agon_agent_gateway::catalogue::{PriceSection, ProviderKind};
+use agon_agent_gateway::keys::KeyPool;
 use agon_agent_gateway::{GatewayConfig, ModelSection, ProviderSection};
 use agon_engine::spec::{Origin, SIMULATED_ENDPOINT};
 use agon_service_kit::secret_source::SecretSource;
+use agon_service_kit::tasks::with_causes;
 
 use crate::failure::Failure;
 use crate::role::typed;
@@ -114,6 +116,26 @@ pub fn require(config: &GatewayConfig, models: &BTreeSet<String>) -> Result<(), 
     Ok(())
 }
 
+/// Keys that are configured for these models and cannot be used, beside others that can; a line for
+/// each. Where none can, [`require`] says so.
+pub fn unusable_keys(config: &GatewayConfig, models: &BTreeSet<String>) -> Vec<String> {
+    let resolved = models
+        .iter()
+        .filter_map(|model| config.resolve_without_keys(model).ok());
+    let providers = resolved.map(|model| (model.provider.name.clone(), model.provider));
+    let mut lines = Vec::new();
+    for (name, provider) in providers.collect::<BTreeMap<_, _>>() {
+        let (pool, errors) = KeyPool::read(&name, &provider.keys);
+        if !pool.keys().is_empty() {
+            lines.extend(errors.iter().map(|error| {
+                let error = with_causes(error);
+                format!("WARNING: a key of {name} cannot be used: {error}; its other keys are used")
+            }));
+        }
+    }
+    lines
+}
+
 /// An OpenAI-compatible server that no file configures.
 #[derive(Debug, Clone, Copy)]
 pub struct Server<'a> {
@@ -177,6 +199,32 @@ pub fn add_server<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn key_that_is_missing_beside_others_is_named_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let [there, missing] = ["there", "missing"].map(|name| folder.path().join(name));
+        std::fs::write(&there, "sk-1").unwrap();
+        let lines = |keys: &[&Path]| {
+            let keys = keys.iter().map(|file| format!("{{ file = {file:?} }}"));
+            let keys = keys.collect::<Vec<_>>().join(", ");
+            let text = format!(
+                "[providers.lab]\nbase_url = 'http://127.0.0.1:9/v1'\nkeys = [{keys}]\n\
+                 [models.one]\nprovider = 'lab'\n[models.two]\nprovider = 'lab'\n"
+            );
+            let config = GatewayConfig::parse("test", &text).unwrap();
+            unusable_keys(&config, &["one".to_owned(), "two".to_owned()].into())
+        };
+        let said = lines(&[&there, &missing]);
+        assert_eq!(said.len(), 1, "{said:?}");
+        let file = missing.display().to_string();
+        assert!(
+            said[0].contains(&file) && said[0].contains("lab"),
+            "{said:?}"
+        );
+        assert!(lines(&[&there]).is_empty());
+        assert!(lines(&[&missing]).is_empty(), "`require` says it");
+    }
 
     #[test]
     fn a_server_is_asked_what_models_are_asked_and_never_what_people_are() {

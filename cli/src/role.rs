@@ -207,9 +207,7 @@ impl MetricsArguments {
         let Some(address) = &self.metrics else {
             return Ok(());
         };
-        let listener = Listener::bind(address)
-            .await
-            .map_err(Failure::surroundings)?;
+        let listener = listen_on(address).await?;
         metrics::install().map_err(Failure::surroundings)?;
         metrics::describe(&tls::metrics::METRICS);
         for metrics in listed {
@@ -379,14 +377,34 @@ impl TlsArguments {
     }
 }
 
+/// Takes an address.
+async fn listen_on(address: &str) -> Result<Listener, Failure> {
+    require_listen_address(address)?;
+    let listener = Listener::bind(address).await;
+    listener.map_err(Failure::surroundings)
+}
+
+/// Refuses what is no address to listen on, whatever this machine has.
+///
+/// # Errors
+/// It is none.
+pub fn require_listen_address(text: &str) -> Result<(), Failure> {
+    let parts = text.rsplit_once(':');
+    match parts.filter(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()) {
+        Some(_) => Ok(()),
+        None => Err(Failure::BadInput(format!(
+            "`{}` is not an address to listen on, write HOST:PORT such as 127.0.0.1:8080",
+            text.in_line()
+        ))),
+    }
+}
+
 /// Takes an address for a door.
 ///
 /// # Errors
 /// It cannot be listened on.
 pub async fn open_door(address: &str, tls: Option<&ServerTls>) -> Result<Listener, Failure> {
-    let listener = Listener::bind(address)
-        .await
-        .map_err(Failure::surroundings)?;
+    let listener = listen_on(address).await?;
     Ok(match tls {
         Some(tls) => listener.with_tls(tls.clone()),
         None => listener,
@@ -403,8 +421,8 @@ pub async fn on_this_machine(address: &str) -> Result<Listener, Failure> {
     match address.ip().is_loopback() {
         true => Ok(listener),
         false => Err(Failure::BadInput(format!(
-            "{address}: this is for this machine alone; listen on 127.0.0.1, and reach it from \
-             elsewhere through ssh -L"
+            "{address} can be reached from other machines, and this serves this one only; listen on \
+             127.0.0.1, and reach it from elsewhere through ssh -L"
         ))),
     }
 }

@@ -374,13 +374,7 @@ impl RunFolder {
     /// There is none of this number, or it cannot be removed.
     pub fn delete(&self, number: u32) -> Result<Vec<PathBuf>, Failure> {
         let _lock = self.lock()?;
-        let failed = |error| cannot("write", self.path(), &error);
-        history::find(&self.history, number)?;
-        if history::is_running(&self.history, number).map_err(failed)? {
-            return Err(Failure::BadInput(format!(
-                "run {number} is still running; stop it, or wait until it ends"
-            )));
-        }
+        self.check_deletion(number)?;
         let mark = self.mark()?;
         let is_shown = mark.shown == number || mark.publishing == Some(number);
         let kept = match is_shown {
@@ -389,6 +383,21 @@ impl RunFolder {
         };
         history::remove(&self.history, number)?;
         Ok(kept)
+    }
+
+    /// Whether a run can be removed.
+    ///
+    /// # Errors
+    /// There is none of this number, or it is still running.
+    pub fn check_deletion(&self, number: u32) -> Result<(), Failure> {
+        let failed = |error| cannot("read", self.path(), &error);
+        history::find(&self.history, number)?;
+        match history::is_running(&self.history, number).map_err(failed)? {
+            true => Err(Failure::BadInput(format!(
+                "run {number} is still running; stop it, or wait until it ends"
+            ))),
+            false => Ok(()),
+        }
     }
 
     /// Shows the newest run with records apart from one, or nothing where there is no other.

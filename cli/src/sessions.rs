@@ -444,6 +444,15 @@ impl Sessions {
 
     /// Why nothing was found, and what there is.
     fn none(&self, wanted: &str) -> String {
+        if let Some(results) = self.folders.iter().find(|one| one.experiment == wanted) {
+            return format!(
+                "{wanted} has no finished session to show yet; `agon runs {}` lists its runs",
+                results.path.in_line()
+            );
+        }
+        if self.experiments.contains_key(wanted) {
+            return format!("{wanted} has no finished session yet");
+        }
         if self.ids.is_empty() {
             return self.nothing();
         }

@@ -45,11 +45,15 @@ pub fn played_with(named: Option<&Path>, records: &Path) -> Result<PromptLibrary
 /// Every template below a folder: path inside it, with `/`, to text.
 ///
 /// # Errors
-/// The folder or a file in it cannot be read, or there is no template in it.
+/// There is no such folder, it or a file in it cannot be read, or there is no template in it.
 pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
-    let root = folder
-        .canonicalize()
-        .map_err(|error| cannot("read", folder, &error))?;
+    let root = folder.canonicalize().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::BadInput(format!(
+            "there is no folder of templates at {}",
+            folder.in_line()
+        )),
+        _ => cannot("read", folder, &error),
+    })?;
     let mut collected = Collected {
         root,
         texts: BTreeMap::new(),

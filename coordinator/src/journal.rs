@@ -170,7 +170,7 @@ pub enum JournalError {
         source: rusqlite::Error,
     },
     /// The address of Redis makes no sense, or nobody answers there.
-    #[error("cannot reach redis at {address}; is it running and reachable from here?")]
+    #[error("cannot reach Redis at {address} from here")]
     Unreachable {
         /// The address without its password.
         address: String,

@@ -108,9 +108,10 @@ pub fn refused(refusal: &Refusal) -> Status {
         Refusal::Unknown(_) => ErrorClass::NotFound,
         Refusal::OtherTeam { .. } => ErrorClass::Forbidden,
         Refusal::OtherVersions { .. } => ErrorClass::Exists,
-        Refusal::NotOver(_) | Refusal::NothingToPause(_) | Refusal::NotPausedFor { .. } => {
-            ErrorClass::Conflict
-        }
+        Refusal::NotOver(_)
+        | Refusal::NothingLeft(_)
+        | Refusal::Cancelled(_)
+        | Refusal::NotPausedFor { .. } => ErrorClass::Conflict,
         Refusal::BeingRemoved(_) => ErrorClass::Unavailable,
     };
     to_status(class, refusal.to_string())

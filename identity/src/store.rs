@@ -48,7 +48,7 @@ pub enum IdentityStoreError {
         source: ::redis::RedisError,
     },
     /// The address makes no sense.
-    #[error("what was given is not a redis address, write redis://host:port")]
+    #[error("what was given is not a Redis address, write redis://host:port")]
     Address {
         /// What the client says.
         #[source]

@@ -2135,7 +2135,7 @@ pub mod experiment_service_client {
             self.inner.server_streaming(req, path, codec).await
         }
         /// Queued sessions leave the queue; running ones are given up at their next
-        /// renewal. Safe to repeat.
+        /// renewal. Safe to repeat. FAILED_PRECONDITION when nothing of it is left to play.
         pub async fn cancel_experiment(
             &mut self,
             request: impl tonic::IntoRequest<super::CancelExperimentRequest>,
@@ -2215,7 +2215,8 @@ pub mod experiment_service_client {
             self.inner.unary(req, path, codec).await
         }
         /// Goes on with an experiment that paused, with a higher budget if one is
-        /// given. Safe to repeat. NOT_FOUND when there is no such experiment.
+        /// given. Safe to repeat. NOT_FOUND when there is no such experiment, FAILED_PRECONDITION
+        /// when it was cancelled: submitting it again goes on with it.
         pub async fn resume_experiment(
             &mut self,
             request: impl tonic::IntoRequest<super::ResumeExperimentRequest>,
@@ -2381,7 +2382,7 @@ pub mod experiment_service_server {
             tonic::Status,
         >;
         /// Queued sessions leave the queue; running ones are given up at their next
-        /// renewal. Safe to repeat.
+        /// renewal. Safe to repeat. FAILED_PRECONDITION when nothing of it is left to play.
         async fn cancel_experiment(
             &self,
             request: tonic::Request<super::CancelExperimentRequest>,
@@ -2408,7 +2409,8 @@ pub mod experiment_service_server {
             tonic::Status,
         >;
         /// Goes on with an experiment that paused, with a higher budget if one is
-        /// given. Safe to repeat. NOT_FOUND when there is no such experiment.
+        /// given. Safe to repeat. NOT_FOUND when there is no such experiment, FAILED_PRECONDITION
+        /// when it was cancelled: submitting it again goes on with it.
         async fn resume_experiment(
             &self,
             request: tonic::Request<super::ResumeExperimentRequest>,

@@ -90,7 +90,7 @@ impl AxisNames {
     }
 
     /// The shortest name of an axis.
-    pub(crate) fn name<'a>(&self, axis: &'a str) -> &'a str {
+    pub fn name<'a>(&self, axis: &'a str) -> &'a str {
         let tails = axis.rmatch_indices('.').map(|(dot, _)| &axis[dot + 1..]);
         let is_shared = |tail: &str| {
             let mut others = self.known.iter().filter(|other| *other != axis);

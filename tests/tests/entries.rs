@@ -354,6 +354,10 @@ fn runs_are_listed_and_removed_by_the_command_that_says_so() {
     assert_eq!(lines(&runs::records(&desk.out)), 2);
     assert!(desk.text("summary.txt").starts_with("Run 2 of auctions"));
     let missing = run(&["runs", &out, "delete", "3"]).expect_code(2).err;
+    let both = run(&["runs", &out, "delete", "2", "3"]).expect_code(2).err;
+    assert_eq!(both, missing, "run 2 is not removed before 3 is missed");
+    let whose = run(&["runs", "delete", "2"]).expect_code(2).err;
+    assert!(whose.contains("agon runs EXPERIMENT delete N"), "{whose}");
     assert!(
         missing.contains("no run 3") && missing.contains("there are 1, 2"),
         "{missing}"
@@ -381,7 +385,7 @@ fn sessions_of_different_runs_are_never_taken_together() {
     for words in [
         "2 sessions;",
         "They are from run 2; `agon runs",
-        "lists all 2",
+        "lists both",
     ] {
         assert!(listed.contains(words), "{listed}");
     }
@@ -390,7 +394,7 @@ fn sessions_of_different_runs_are_never_taken_together() {
     for words in [
         "6 sessions;",
         "They are from run 1; `agon runs",
-        "lists all 2",
+        "lists both",
     ] {
         assert!(listed.contains(words), "{listed}");
     }

@@ -73,6 +73,16 @@ fn an_unreachable_redis_is_named_without_its_password() {
 }
 
 #[test]
+fn a_run_that_is_named_is_looked_for_here_whatever_coordinator_the_shell_knows() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = binary::command(&["view", "my-run"]);
+    command.current_dir(folder.path());
+    command.env("AGON_COORDINATOR", "http://127.0.0.1:1");
+    let ended = Ended::from(command.output().unwrap());
+    one_clear_line(&ended, 2, &["no experiment my-run in agon-data/runs"]);
+}
+
+#[test]
 fn a_missing_key_says_which_variable_to_set() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data").display().to_string();

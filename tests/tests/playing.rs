@@ -358,7 +358,10 @@ fn a_run_in_which_nobody_comes_to_the_door_ends_by_its_stand_ins() {
         if let Some(url) = &store {
             flags.extend(["--redis", url]);
         }
-        let _ = runs::run_into(&experiment, &out, &flags).expect_code(0);
+        let ended = runs::run_into(&experiment, &out, &flags).expect_code(0);
+        let warning = "nobody can answer for human/";
+        assert!(ended.err.contains(warning), "{}", ended.err);
+        assert!(!ended.err.contains("http://door"), "{}", ended.err);
         let records = runs::records(&out);
         let record = &runs::parsed(&records)[0];
         assert_eq!(stood_in(record).len(), list(&record["decisions"]).len());
@@ -377,6 +380,43 @@ fn a_run_in_which_nobody_comes_to_the_door_ends_by_its_stand_ins() {
             "{summary}"
         );
     }
+}
+
+#[test]
+fn who_plays_is_told_whom_the_game_waits_for_that_cannot_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), &timed("1h"))
+        .display()
+        .to_string();
+    let data = folder.path().join("data").display().to_string();
+    let line = [
+        "play",
+        &experiment,
+        "--seat",
+        "0",
+        "--data",
+        &data,
+        "--name",
+        "eve",
+    ];
+    let ended = play(&line, "quit\n").expect_code(0);
+    let waits = "WARNING: this game waits for guest at seat 1, and only you can play in it.";
+    assert!(ended.err.contains(waits), "{}", ended.err);
+    let folder = only_folder(Path::new(&data));
+    let name = folder.file_name().unwrap().to_str().unwrap();
+    let shown = run(&["show", name, "--data", &data]).expect_code(2).err;
+    let unfinished = format!("{name} has no finished session to show yet; `agon runs ");
+    assert!(shown.contains(&unfinished), "{shown}");
+    // Nor does a link to a door open anything at which nobody is asked.
+    let invite = |door| {
+        run(&["invite", name, door, "--data", &data])
+            .expect_code(0)
+            .err
+    };
+    assert_eq!(invite("ann"), "");
+    let unknown = invite("bob");
+    let doors = "has no player of a model human/bob; its doors are ann, eve";
+    assert!(unknown.contains(doors), "{unknown}");
 }
 
 #[test]

@@ -64,7 +64,13 @@ fn a_plan_warns_where_tokens_of_reasoning_are_a_guess() {
         let said = planned(model);
         let warned = said.contains(&format!("WARNING: {model} is a reasoning model"));
         assert_eq!(warned, warns, "{said}");
+        assert!(!said.contains("not ready to run"), "{said}");
     }
+    let said = planned("opnai/gpt-4");
+    assert!(
+        said.contains("not ready to run: unknown model \"opnai/gpt-4\""),
+        "{said}"
+    );
 }
 
 /// The files of a run in a terminal of 60 columns are those of a run that is piped.

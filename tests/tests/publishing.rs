@@ -253,6 +253,15 @@ fn site_has_the_numbers_of_the_command_line() {
 fn command_line_chooses_sessions_as_pages_do() {
     let stand = Stand::hostile();
     let out = stand.place("out");
+    let missed = |filter: &str| run(&["report", &out, "--where", filter]).expect_code(2).err;
+    let axis = missed("gme=pirate");
+    assert!(
+        axis.contains("no axis \"gme\"; did you mean \"game\"?"),
+        "{axis}"
+    );
+    let value = missed("game=pirate");
+    let told = "game is never \"pirate\"; its values are divide_dollar";
+    assert!(value.contains(told), "{value}");
     for (filter, code) in [
         ("game=divide_dollar", 0),
         ("game=pirate", 2),

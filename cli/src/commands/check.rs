@@ -1,10 +1,14 @@
-//! `agon check`: everything that is wrong with an experiment file, and what `agon run` would miss.
+//! `agon check`: what is wrong with an experiment file, and what `agon run` would miss.
 //! Plays nothing, calls no model and needs no keys. Started by `commands.rs`.
+
+use std::collections::BTreeSet;
+
+use agon_agent_gateway::{ConfigError, GatewayConfig, ResolvedModel};
 
 use super::run::Run;
 use crate::experiment_arguments::{CheckedExperiment, place_in_words};
 use crate::failure::Failure;
-use crate::model_config::SIMULATED;
+use crate::model_config::{self, SIMULATED};
 use crate::output::{self, counted};
 use crate::pausing;
 
@@ -21,23 +25,32 @@ pub struct Check {
 /// Checks; plays nothing and calls no model.
 ///
 /// # Errors
-/// Exit 2, with all that is wrong.
+/// Exit 2, with what is wrong.
 pub fn run(arguments: &Check) -> Result<(), Failure> {
     let run = &arguments.run;
     let checked = run.check()?;
     let name = &checked.document.name;
     let place = place_in_words(&run.place(), &run.state(), name)?;
-    let missing = match run.coordinator {
-        Some(_) => Vec::new(),
-        None => missing(run, &checked)?,
+    let Readiness { missing, warnings } = match run.coordinator {
+        Some(_) => Readiness::default(),
+        None => Readiness::of(run, &checked)?,
     };
     output::print(&format!(
-        "{name} is good: {}, {}{}",
+        "{name} is valid: {}, {}{}",
         counted(checked.settings, "setting"),
         counted(checked.sessions(), "session"),
         checked.budget_in_words()
     ));
     output::print(&place);
+    for warning in &warnings {
+        output::print(warning);
+    }
+    tell_missing(&missing);
+    Ok(())
+}
+
+/// Says why an experiment cannot be run yet.
+pub(super) fn tell_missing(missing: &[String]) {
     for reason in missing.iter().take(MOST_REASONS) {
         output::print(&format!("not ready to run: {reason}"));
     }
@@ -46,21 +59,41 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
         let more = counted(more as u64, "more reason");
         output::print(&format!("not ready to run: {more} of this kind"));
     }
-    Ok(())
 }
 
-/// What `agon run` would refuse for now: models that are not configured, keys that are not set.
-fn missing(run: &Run, checked: &CheckedExperiment) -> Result<Vec<String>, Failure> {
-    let config = run.models.load(&checked.models)?;
-    pausing::require_prices(&config, &checked.document, &checked.models)?;
+/// What is missing for these models, as far as `resolve` looks.
+pub(super) fn missing(
+    config: &GatewayConfig,
+    models: &BTreeSet<String>,
+    resolve: impl Fn(&str) -> Result<ResolvedModel, ConfigError>,
+) -> Vec<String> {
     let ours = |model: &&String| {
         **model != SIMULATED || config.model_names().any(|name| name == SIMULATED)
     };
-    let models = checked.models.iter().filter(ours);
-    let resolved = models.map(|model| config.resolve(model));
+    let resolved = models.iter().filter(ours).map(|model| resolve(model));
     let mut reasons: Vec<String> = resolved
         .filter_map(|resolved| resolved.err().map(|error| error.to_string()))
         .collect();
     reasons.dedup();
-    Ok(reasons)
+    reasons
+}
+
+/// What `agon run` would say of the models.
+#[derive(Default)]
+struct Readiness {
+    /// What it would refuse for now: models that are not configured, keys that are not set.
+    missing: Vec<String>,
+    /// What it would do without.
+    warnings: Vec<String>,
+}
+
+impl Readiness {
+    fn of(run: &Run, checked: &CheckedExperiment) -> Result<Self, Failure> {
+        let config = run.models.load(&checked.models)?;
+        pausing::require_prices(&config, &checked.document, &checked.models)?;
+        Ok(Self {
+            missing: missing(&config, &checked.models, |model| config.resolve(model)),
+            warnings: model_config::unusable_keys(&config, &checked.models),
+        })
+    }
 }

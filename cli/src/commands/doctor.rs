@@ -89,11 +89,11 @@ pub struct Doctor {
         value_name = "PLACE"
     )]
     archive: Option<String>,
-    #[command(flatten)]
-    tls: TlsArguments,
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    tls: TlsArguments,
 }
 
 /// Checks what there is and prints what was found.

@@ -8,7 +8,7 @@ use agon_proto::v1::{
     CancelExperimentRequest, DeleteExperimentRequest, ExperimentSummary, ListExperimentsRequest,
     PauseExperimentRequest, ResumeExperimentRequest, RetrySessionsRequest, WatchExperimentRequest,
 };
-use agon_report::grouped;
+use agon_report::{dollars, grouped};
 use agon_worker::Transport;
 
 use crate::coordinators::{self, CoordinatorAddress};
@@ -64,7 +64,7 @@ pub struct Resumed {
     named: Named,
     /// Budget of the experiment from now on, in all [default: the one it has; the
     /// team's may have been raised]
-    #[arg(long, value_name = "DOLLARS")]
+    #[arg(long, value_name = "DOLLARS", allow_negative_numbers = true)]
     budget: Option<NanoDollars>,
 }
 
@@ -126,13 +126,24 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
                     .resume_experiment(request)
                     .await;
                 answered
-                    .map(|_| output::print("resumed"))
+                    .map(|_| output::print(&with_caution(resumed.budget)))
                     .map_err(|refusal| told(&resumed.named.address, &refusal))
             }
         };
         guard.shutdown().await;
         done
     })
+}
+
+/// That it goes on; the coordinator does not know whether a budget covers what was spent.
+fn with_caution(budget: Option<NanoDollars>) -> String {
+    let caution = budget.map(|budget| {
+        format!(
+            "; it pauses again at its next call if it has already cost {} or more",
+            dollars(budget.0)
+        )
+    });
+    format!("resumed{}", caution.unwrap_or_default())
 }
 
 async fn list(address: &CoordinatorAddress) -> Result<(), Failure> {

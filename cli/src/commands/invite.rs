@@ -1,14 +1,19 @@
 //! `agon invite`: makes, lists and withdraws invitations to seats at which people play in a browser.
 //! Works on the data folder that `agon run --web` or `agon view` serves from. Started by `commands.rs`.
 
+use std::path::Path;
 use std::time::Duration;
 
-use agon_web::seats::{Invitation, Keeper as _};
+use agon_coordinator::experiment::ExperimentDocument;
+use agon_outlets::InLine as _;
+use agon_service_kit::files::read_whole;
+use agon_web::seats::{Invitation, Keeper as _, People};
 
 use crate::failure::Failure;
 use crate::inviting::{self, PeopleArguments, PeopleFolder, now};
 use crate::output::{self, Columns};
 use crate::role::DataArguments;
+use crate::run_folder::{DOCUMENT, MOST_BESIDE_BYTES, history};
 use crate::viewing::LISTEN;
 
 const EXAMPLES: &str = "Examples:
@@ -41,7 +46,7 @@ pub struct Invite {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     expires: Option<Duration>,
     /// Where people open the pages [default: as --people says, else http://127.0.0.1:7790]
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = address_of_pages)]
     address: Option<String>,
     #[command(flatten)]
     people: PeopleArguments,
@@ -71,7 +76,50 @@ pub fn run(arguments: &Invite) -> Result<(), Failure> {
         let link = inviting::link(named.unwrap_or(&here), &secret);
         output::print(&format!("{door} ({id}): {link}"));
     }
+    let runs = arguments.data.runs();
+    if let Some(warning) = opens_nothing(&runs, &arguments.experiment, &arguments.doors) {
+        output::tell(&warning);
+    }
     Ok(())
+}
+
+/// An address at which a browser finds the pages, as `--people` states it.
+fn address_of_pages(text: &str) -> Result<String, String> {
+    let address = text.trim_end_matches('/').to_owned();
+    let people = People {
+        address: Some(address.clone()),
+        ..People::default()
+    };
+    match people.faults().is_empty() {
+        true => Ok(address),
+        false => Err("write it as https://play.example.org, without a path".to_owned()),
+    }
+}
+
+/// That nobody is asked at these doors, as far as results that are kept here say; an experiment may
+/// still be run, and a cluster's may be known elsewhere.
+fn opens_nothing(runs: &Path, experiment: &str, doors: &[String]) -> Option<String> {
+    let Some(results) = history::results(&runs.join(experiment)) else {
+        return Some(format!(
+            "WARNING: no run of \"{experiment}\" is kept in {}; the links open nothing until an \
+             experiment of that name runs",
+            runs.in_line()
+        ));
+    };
+    let document = results.runs.last()?.path.join(DOCUMENT);
+    let document = read_whole(&document, MOST_BESIDE_BYTES).ok()?;
+    let document: ExperimentDocument = serde_json::from_slice(&document).ok()?;
+    let known = inviting::games(&document).ok()?;
+    let mut unknown = doors.iter().filter(|door| !known.contains_key(*door));
+    let door = unknown.next()?;
+    let known: Vec<&str> = known.keys().map(String::as_str).collect();
+    Some(match known.is_empty() {
+        true => format!("WARNING: {experiment} has no player of a model human/{door}"),
+        false => format!(
+            "WARNING: {experiment} has no player of a model human/{door}; its doors are {}",
+            known.join(", ")
+        ),
+    })
 }
 
 fn list(folder: &PeopleFolder, experiment: &str) -> Result<(), Failure> {
@@ -126,5 +174,33 @@ fn revoke(folder: &PeopleFolder, experiment: &str, id: &str) -> Result<(), Failu
         false => Err(Failure::BadInput(format!(
             "{experiment} has no invitation {id}; `agon invite {experiment} --list` shows all"
         ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn address_is_one_that_browsers_open_and_links_of_unknown_experiments_are_said_to_open_nothing()
+    {
+        for good in ["https://play.example.org", "http://127.0.0.1:7790/"] {
+            assert_eq!(address_of_pages(good).unwrap(), good.trim_end_matches('/'));
+        }
+        for wrong in [
+            "play.example.org",
+            "nonsense",
+            "https://",
+            "https://a.org/b",
+            "ftp://a.org",
+        ] {
+            assert!(address_of_pages(wrong).is_err(), "{wrong}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let warning = opens_nothing(folder.path(), "market", &["alice".to_owned()]).unwrap();
+        assert!(
+            warning.starts_with("WARNING: no run of \"market\" is kept in "),
+            "{warning}"
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! `agon plan`: what an experiment would take, before a cent is spent. Plays nothing and needs no
-//! keys, unless a pilot is asked for; a model without a price is shown without dollars. Started by
-//! `commands.rs`.
+//! keys, unless a pilot is asked for; a model without a price is shown without dollars, and one that
+//! nobody configured is named. Started by `commands.rs`.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,15 +9,18 @@ use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::catalogue;
 use agon_agent_gateway::decision::Usage;
 use agon_agent_gateway::money::{Day, NanoDollars};
+use agon_coordinator::experiment::limits::MOST_REPEATS;
 use agon_coordinator::experiment::{Estimates, ModelPlan, Plan as Needs, Range, Writes, plan_left};
 use agon_outlets::InLine as _;
 use agon_report::{dollars, grouped};
 
+use super::check;
 use super::run::Run;
 use crate::estimates::agent_plan;
 use crate::experiment_arguments::{CheckedExperiment, place_in_words};
 use crate::failure::Failure;
 use crate::model_config::SIMULATED;
+use crate::numbers::whole;
 use crate::output::{self, Columns, counted};
 use crate::role::LogArguments;
 
@@ -36,7 +39,8 @@ const FAR_APART: u64 = 10;
 pub struct Plan {
     /// Play so many sessions first, of every setting, and predict from what they took; they are
     /// paid for, and the run goes on from them
-    #[arg(long, value_name = "SESSIONS", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "SESSIONS", value_parser = whole(1, MOST_REPEATS),
+          allow_negative_numbers = true)]
     pilot: Option<u32>,
     #[command(flatten)]
     run: Run,
@@ -116,6 +120,11 @@ pub fn run(arguments: &Plan, log: &LogArguments) -> Result<(), Failure> {
         show_needs(&checked, &config, &plan, &thinkers.take());
     }
     output::print(&place);
+    if run.coordinator.is_none() {
+        // Without keys: they may be on another machine.
+        let resolve = |model: &str| config.resolve_without_keys(model);
+        check::tell_missing(&check::missing(&config, &checked.models, resolve));
+    }
     Ok(())
 }
 
@@ -143,7 +152,7 @@ fn show_needs(
     {
         output::print(&format!(
             "`at most` is {} times what is expected: every reply as long as its model may write, and \
-             every mistake made that a game forgives. `--pilot 20` plays about 20 sessions and \
+             every foul that the game forgives. `--pilot 20` plays about 20 sessions and \
              predicts from them",
             grouped(most / expected.max(1))
         ));

@@ -5,8 +5,9 @@
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
-use agon_engine::Seat;
+use agon_coordinator::experiment::limits::MOST_SEED;
 use agon_engine::record::StoredRecord;
+use agon_engine::{Seat, SessionSpec};
 use agon_outlets::InLine as _;
 use agon_proto::v1::WatchExperimentResponse;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
@@ -22,6 +23,7 @@ use crate::judged::JudgingArguments;
 use crate::keeping::Keeping;
 use crate::lines;
 use crate::model_config::ModelArguments;
+use crate::numbers::whole;
 use crate::output;
 use crate::outside::GameArguments;
 use crate::pausing;
@@ -88,7 +90,8 @@ pub struct Play {
     #[arg(long, value_name = "PATH=VALUE", help_heading = GAME)]
     set: Vec<String>,
     /// Seed of all chance; another one is another game
-    #[arg(long, value_name = "N", help_heading = GAME)]
+    #[arg(long, value_name = "N", help_heading = GAME, value_parser = whole(0, MOST_SEED),
+          allow_negative_numbers = true)]
     seed: Option<u64>,
     /// Use the prompt templates in this folder in place of built-in ones
     #[arg(long, value_name = "DIR", help_heading = GAME)]
@@ -196,6 +199,22 @@ async fn play(arguments: &Play, seated: &Seated, folder: RunFolder) -> Result<()
     keeping.finish(cluster.stop(ended).await)
 }
 
+/// That other seats are people's, whom nobody lets in here; nothing where there are none.
+fn absent_people(spec: &SessionSpec, own: Seat) -> Option<String> {
+    let seats = spec.seats.iter().enumerate();
+    let others = seats.filter(|(seat, player)| *seat != own && inviting::person(player).is_some());
+    let others: Vec<String> = others
+        .map(|(seat, player)| format!("{} at seat {seat}", player.name))
+        .collect();
+    (!others.is_empty()).then(|| {
+        format!(
+            "WARNING: this game waits for {}, and only you can play in it. Put a model there with \
+             --player NAME=MODEL; several people play with `agon run --web`\n",
+            others.join(", ")
+        )
+    })
+}
+
 fn come_back() -> String {
     "you left the table; what you answered is kept, and the same command goes on where you stopped"
         .to_owned()
@@ -226,6 +245,9 @@ async fn sit(
         output::print(&format!(
             "{name} sits at seat {seat} of {game}{which}. Type `help` whenever you like.\n"
         ));
+        if let Some(warning) = absent_people(&seated.spec, arguments.seat) {
+            output::tell(&warning);
+        }
     }
     let sitting = Sitting {
         person: arguments.name.clone(),

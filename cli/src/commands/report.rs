@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use agon_outlets::InLine as _;
 use agon_report::Tables;
 
 use crate::failure::Failure;
@@ -24,6 +25,9 @@ const EXAMPLES: &str = "Examples:
 
 The tables that experiments name in [report] are shown with what is published; --compare adds others.";
 
+/// Endings of pages.
+const ENDINGS: [&str; 2] = ["html", "htm"];
+
 /// Arguments of `agon report`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -34,7 +38,7 @@ pub struct Report {
     /// names it; may be given several times
     #[arg(long, value_name = "TABLE", value_parser = published_table)]
     compare: Vec<String>,
-    /// Write one page of HTML with tables and figures into this file instead
+    /// Write one page of HTML with tables and figures into this file instead; it ends with .html
     #[arg(short, long, value_name = "FILE", conflicts_with = "format")]
     out: Option<PathBuf>,
     /// On the page, also what `python -m agon.analysis RUN... --out FOLDER` found about these runs:
@@ -50,10 +54,20 @@ pub struct Report {
 /// Prints it.
 ///
 /// # Errors
-/// Exit 2 when there is no such run or table.
+/// Exit 2 when there is no such run or table, or the file is to be no page.
 pub fn run(arguments: &Report) -> Result<(), Failure> {
     let mut tables = Tables::default();
     if let Some(out) = &arguments.out {
+        if !out
+            .extension()
+            .is_some_and(|ending| ENDINGS.iter().any(|one| ending == *one))
+        {
+            return Err(Failure::BadInput(format!(
+                "{} ends neither with .html nor with .htm: a report is a page; `agon figure` writes \
+                 pictures, `--format latex` prints tables for a paper",
+                out.in_line()
+            )));
+        }
         return page::write(arguments, out, tables);
     }
     let gathered = arguments.runs.gather(|session| {

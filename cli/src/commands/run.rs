@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use agon_agent_gateway::catalogue::ProviderKind;
 use agon_engine::spec::SIMULATED_ENDPOINT;
 use agon_outlets::InLine as _;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
@@ -23,6 +24,7 @@ use crate::inviting::lobby::without_right;
 use crate::inviting::{self, PeopleArguments};
 use crate::keeping::Keeping;
 use crate::model_config::ModelArguments;
+use crate::numbers::whole;
 use crate::output::{self, counted};
 use crate::pausing;
 use crate::progress::Progress;
@@ -72,12 +74,12 @@ pub struct Run {
     out: Option<PathBuf>,
     /// Workers inside this process [default: 1]
     #[arg(long, value_name = "N", help_heading = RUNNING,
-          value_parser = clap::value_parser!(u16).range(1..=256))]
+          value_parser = whole(1, 256_u16), allow_negative_numbers = true)]
     workers: Option<u16>,
     /// Sessions that each worker plays at the same time [default: 128, or 1024 if only
     /// rule players play]
     #[arg(long, value_name = "N", help_heading = RUNNING,
-          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+          value_parser = whole(1, 100_000_u32), allow_negative_numbers = true)]
     places: Option<u32>,
     /// Hand the experiment to the coordinator at this address instead of running it in this
     /// process; of several, separated by commas, the one in charge is found
@@ -216,6 +218,20 @@ impl Run {
             data: self.store.data.clone(),
             out: self.out.clone(),
         }
+    }
+
+    /// That nobody can answer at these doors, with what to do; nothing where somebody can, also through a
+    /// cluster's gateway.
+    fn unreachable(&self, doors: &[&str]) -> Option<String> {
+        let has_way_in =
+            self.web.is_some() || self.http_listen.is_some() || self.coordinator.is_some();
+        (!doors.is_empty() && !has_way_in).then(|| {
+            format!(
+                "WARNING: nobody can answer for {} in this run. Stop it and add --web (people play in a \
+                 browser) or --http-listen (programs answer), or take a seat with `agon play`",
+                doors.join(", ")
+            )
+        })
     }
 
     /// What Ctrl-C ends once the experiment is submitted.
@@ -368,10 +384,23 @@ async fn hand_in_as(
                 same if same == model => String::new(),
                 other => format!(" as {other}"),
             };
+            let is_door = origin.provider_kind == ProviderKind::Door.name();
             output::tell(&match endpoint.as_str() {
                 SIMULATED_ENDPOINT => format!("model {model}: simulated in this process"),
+                _ if is_door => {
+                    let door = &origin.provider_model;
+                    format!("model {model}: answered at the door {door}")
+                }
                 endpoint => format!("model {model}: asked{name} at {endpoint}"),
             });
+        }
+    }
+    if submitted.already_done < submitted.sessions {
+        let doors = submitted.origins.iter();
+        let doors = doors.filter(|one| one.provider_kind == ProviderKind::Door.name());
+        let doors: Vec<&str> = doors.map(|one| &*one.model).collect();
+        if let Some(warning) = arguments.unreachable(&doors) {
+            output::tell(&warning);
         }
     }
     for line in keeping.moved_models() {

@@ -1,6 +1,7 @@
 //! `agon runs`: the runs that folders of results keep, and removing one of them. The only command
 //! that removes anything, and it says what. Started by `commands.rs`.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use agon_outlets::InLine as _;
@@ -22,9 +23,13 @@ const EXAMPLES: &str = "Examples:
 Give an experiment's name if its results are in DATA/runs, otherwise their folder. Deleting a run \
 keeps its model answers in the data folder: run again, and none is requested twice.";
 
+const USAGE: &str = "agon runs [OPTIONS] [EXPERIMENT]
+       agon runs [OPTIONS] EXPERIMENT delete N...";
+const USAGE_OF_DELETE: &str = "agon runs [OPTIONS] EXPERIMENT delete N...";
+
 /// Arguments of `agon runs`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub struct Runs {
     /// An experiment's name, or the folder of its results
     #[arg(value_name = "EXPERIMENT")]
@@ -42,6 +47,7 @@ pub struct Runs {
 #[derive(Debug, clap::Subcommand)]
 enum Change {
     /// Remove the results of runs, for good
+    #[command(override_usage = USAGE_OF_DELETE)]
     Delete {
         /// Their numbers
         #[arg(value_name = "N", required = true)]
@@ -56,6 +62,10 @@ enum Change {
 pub fn run(arguments: &Runs) -> Result<(), Failure> {
     let by_default = arguments.data.runs();
     let Some(named) = &arguments.experiment else {
+        if arguments.change.is_some() {
+            let text = "whose runs? Write `agon runs EXPERIMENT delete N`";
+            return Err(Failure::BadInput(text.to_owned()));
+        }
         let folders = records::below(&by_default, None)?.folders;
         if folders.is_empty() {
             return Err(Failure::BadInput(format!(
@@ -142,6 +152,11 @@ fn row(experiment: &str, run: &Run) -> [String; 6] {
 
 fn delete(path: &Path, numbers: &[u32]) -> Result<(), Failure> {
     let folder = RunFolder::existing(path)?;
+    // All of them or none.
+    let numbers = BTreeSet::from_iter(numbers);
+    for number in &numbers {
+        folder.check_deletion(**number)?;
+    }
     for number in numbers {
         for kept in folder.delete(*number)? {
             let kept = kept.in_line();

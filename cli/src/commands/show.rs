@@ -360,7 +360,7 @@ fn list_experiments(arguments: &Show, sessions: &Sessions) -> Result<(), Failure
         columns.row([name.clone(), grouped(*count), run, kept]);
     }
     output::print(&columns.to_string());
-    output::print("\n`agon show EXPERIMENT` lists its sessions, `agon show SESSION` tells one.");
+    output::print("\n`agon show EXPERIMENT` lists its sessions, `agon show SESSION` shows one.");
     Ok(())
 }
 
@@ -401,16 +401,20 @@ fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
     }
     output::print(&columns.to_string());
     let count = counted(sessions.of_experiment.len() as u64, "session");
-    output::print(&format!("\n{count}; `agon show SESSION` tells one."));
+    output::print(&format!("\n{count}; `agon show SESSION` shows one."));
     let first = sessions.of_experiment.first();
     let experiment = first.map(|first| first.spec.experiment.as_str());
     let experiment = experiment.unwrap_or_default();
     if let Some((run, results)) = which_run(sessions, experiment, arguments.run)
         && results.runs.len() > 1
     {
-        let (folder, kept) = (results.path.in_line(), results.runs.len());
+        let folder = results.path.in_line();
+        let all = match results.runs.len() {
+            2 => "both".to_owned(),
+            kept => format!("all {kept}"),
+        };
         output::print(&format!(
-            "They are from run {run}; `agon runs {folder}` lists all {kept}."
+            "They are from run {run}; `agon runs {folder}` lists {all}."
         ));
     }
     Ok(())

@@ -6,7 +6,7 @@ use agon_sim_llm::{SimLlm as Server, SimModel, SimOptions};
 
 use crate::failure::Failure;
 use crate::output;
-use crate::role::{LogArguments, OnSignals, run_service};
+use crate::role::{LogArguments, OnSignals, require_listen_address, run_service};
 
 mod behaviour;
 
@@ -96,6 +96,7 @@ pub struct SimLlm {
 /// Serves until it is told to stop.
 pub fn run(arguments: &SimLlm, log: &LogArguments) -> Result<(), Failure> {
     let options = arguments.options()?;
+    require_listen_address(&arguments.listen)?;
     run_service(log, "sim-llm", async |tasks| {
         let started = Server::start(options, &arguments.listen).await;
         let server = started.map_err(Failure::surroundings)?;

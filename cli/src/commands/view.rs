@@ -17,7 +17,7 @@ use crate::inviting::lobby::{self, Lobby};
 use crate::inviting::{self, PeopleArguments, PeopleFolder, Seating};
 use crate::output;
 use crate::results::experiment_client;
-use crate::role::{LogArguments, OnSignals, run_service};
+use crate::role::{LogArguments, OnSignals, run_service, typed};
 use crate::viewing::{Files, Following, LISTEN, Pages, Source, listing};
 
 /// A door at which nobody is asked: whether it may be followed says the same of all.
@@ -44,13 +44,13 @@ pub struct View {
     /// Where to listen; an address of this machine alone
     #[arg(long, default_value = LISTEN, value_name = "ADDRESS")]
     listen: String,
-    /// Show the experiments of the coordinator at this address instead, as they are played
+    /// Show the experiments of the coordinator at this address instead, as they are played; where
+    /// runs are named, what the variable says does not count
     #[arg(
         long,
         env = "AGON_COORDINATOR",
         hide_env_values = true,
-        value_name = "URL",
-        conflicts_with = "runs"
+        value_name = "URL"
     )]
     coordinator: Option<String>,
     /// The gateway of that cluster, for costs, what waits for quota, and asking people
@@ -72,7 +72,8 @@ pub struct View {
 /// Exit 2 when there is no such run, or the address is not of this machine alone; 3 when it cannot be
 /// listened on.
 pub fn run(arguments: &View, log: &LogArguments) -> Result<(), Failure> {
-    let files = match &arguments.coordinator {
+    let coordinator = arguments.followed()?;
+    let files = match coordinator {
         Some(_) => Files::default(),
         None => Files::below(&arguments.runs.paths()?)?,
     };
@@ -83,7 +84,7 @@ pub fn run(arguments: &View, log: &LogArguments) -> Result<(), Failure> {
             output::tell(&format!("unreadable: {fault}"));
         }
         output::print(&format!("agon view: {}", pages.address()));
-        match &arguments.coordinator {
+        match coordinator {
             None => {
                 list(&tasks, files, &pages);
                 pages.serve(&tasks, None, None)?;
@@ -129,6 +130,16 @@ pub fn run(arguments: &View, log: &LogArguments) -> Result<(), Failure> {
 }
 
 impl View {
+    /// The coordinator to follow, unless runs are named.
+    fn followed(&self) -> Result<Option<&String>, Failure> {
+        let names_runs = !self.runs.named().is_empty();
+        if names_runs && typed(self.coordinator.as_ref(), "AGON_COORDINATOR") {
+            let text = "name runs, or follow a coordinator with --coordinator: not both";
+            return Err(Failure::BadInput(text.to_owned()));
+        }
+        Ok(self.coordinator.as_ref().filter(|_| !names_runs))
+    }
+
     /// What people are told and where their invitations are, once somebody was invited here.
     fn invited(&self) -> Result<Option<(People, PeopleFolder)>, Failure> {
         let data = self.runs.data();
@@ -167,4 +178,27 @@ fn list(tasks: &Tasks, files: Arc<Files>, pages: &Pages) {
         listing::read(&files, &library.index, || stopping.is_cancelled());
     });
     tasks.spawn(TaskKind::UPKEEP, "list of sessions", listing);
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(Debug, clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        view: View,
+    }
+
+    #[test]
+    fn runs_that_are_named_are_not_looked_for_at_a_coordinator_of_the_surroundings() {
+        let view = |words: &[&str]| Line::parse_from([&["view"], words].concat()).view;
+        let url = "http://coordinator:7700";
+        let typed = view(&["--coordinator", url]);
+        assert_eq!(typed.followed().unwrap().unwrap(), url);
+        assert!(view(&["my-run", "--coordinator", url]).followed().is_err());
+        assert!(view(&["my-run"]).followed().unwrap().is_none());
+    }
 }

@@ -20,7 +20,7 @@ pub struct Roster(pub Vec<String>);
 /// roster of this name where there is no such file.
 ///
 /// # Errors
-/// The file cannot be read, and no roster has its name; a name stands there twice; there is none.
+/// The file cannot be read, and no roster has its name; a name is there twice; there is none.
 pub fn read(text: &str) -> Result<Roster, String> {
     let list = match text.strip_prefix('@') {
         Some(path) => match (
@@ -43,12 +43,12 @@ pub fn read(text: &str) -> Result<Roster, String> {
     let mut models: Vec<String> = Vec::new();
     for model in lines.filter(|line| !line.is_empty()) {
         if models.iter().any(|known| known == model) {
-            return Err(format!("{} stands there twice", model.in_line()));
+            return Err(format!("{} is named twice", model.in_line()));
         }
         models.push(model.to_owned());
     }
     match models.is_empty() {
-        true => Err("it names no model".to_owned()),
+        true => Err("no model is named".to_owned()),
         false => Ok(Roster(models)),
     }
 }
@@ -69,8 +69,8 @@ mod tests {
             assert_eq!(read(&format!("@{roster}")).unwrap().0.len(), models);
         }
         for (text, told) in [
-            ("a,b,a", "a stands there twice"),
-            (" , ", "names no model"),
+            ("a,b,a", "a is named twice"),
+            (" , ", "no model is named"),
             ("@no-such-file", "cannot read no-such-file"),
         ] {
             let error = read(text).unwrap_err();

@@ -79,7 +79,9 @@ impl AnswerForm {
         }
         if let Some(count) = self.parts {
             let more = self.description.as_deref().unwrap_or_default();
-            parts.push(format!("{count} whole numbers with blanks between; {more}"));
+            parts.push(format!(
+                "{count} whole numbers, separated by spaces; {more}"
+            ));
         }
         parts.extend(self.words.iter().cloned());
         parts.join(", or ")

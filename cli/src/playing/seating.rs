@@ -195,10 +195,11 @@ fn choose(
         )));
     }
     let chosen = chosen.ok_or_else(|| {
-        Failure::BadInput(format!(
-            "--setting {}: there are settings 1 to {settings}",
-            chair.setting
-        ))
+        let there = match settings {
+            1 => "there is only setting 1".to_owned(),
+            several => format!("there are settings 1 to {several}"),
+        };
+        Failure::BadInput(format!("--setting {}: {there}", chair.setting))
     })?;
     Ok((chosen, settings))
 }

@@ -22,6 +22,12 @@ pub const MOST_FILE_BYTES: u64 = 64 * 1024 * 1024;
 /// Most sessions of one experiment: the queue keeps some 20 bytes of each.
 pub const MOST_SESSIONS: u64 = 10_000_000;
 
+/// Most repeats of one setting; sessions altogether are limited apart from this.
+pub const MOST_REPEATS: u32 = 10_000_000;
+
+/// Largest seed: numbers of TOML end there.
+pub const MOST_SEED: u64 = i64::MAX as u64;
+
 /// Most settings of one experiment: each is put together and checked, which takes some 50 us.
 pub const MOST_CELLS: u64 = 200_000;
 

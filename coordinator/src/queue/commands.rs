@@ -13,6 +13,7 @@ use agon_proto::v1::{
 use super::Queue;
 use super::experiment::Experiment;
 use super::messages::Refusal;
+use super::sessions::State;
 
 impl Queue {
     /// Takes in an experiment; its number is set here. `accept_new` lets finished sessions of other
@@ -55,7 +56,7 @@ impl Queue {
         let key = self.key(name)?;
         let experiment = &self.experiments[&key];
         if experiment.is_over() || experiment.cancelled {
-            return Err(Refusal::NothingToPause(name.to_owned()));
+            return Err(Refusal::NothingLeft(name.to_owned()));
         }
         self.record_pause(key, reason);
         Ok(())
@@ -69,12 +70,18 @@ impl Queue {
         }));
     }
 
-    /// Cancels what has not ended.
+    /// Cancels what has not ended; again, it changes nothing.
     ///
     /// # Errors
-    /// There is no such experiment.
+    /// There is no such experiment, or nothing of it is left to play.
     pub fn cancel(&mut self, name: &str, now: Duration) -> Result<(), Refusal> {
         let key = self.key(name)?;
+        let experiment = &self.experiments[&key];
+        // What stopped in a series can still be cancelled.
+        let has_stopped = experiment.sessions.count(State::Stopped) > 0;
+        if experiment.is_over() && !has_stopped && !experiment.cancelled {
+            return Err(Refusal::NothingLeft(name.to_owned()));
+        }
         self.record(Change::Cancelled(ExperimentCancelled { experiment: key }));
         // A worker may have held a suspect of it.
         self.grant(now);
@@ -113,7 +120,7 @@ impl Queue {
     /// pause by hand for that reason alone.
     ///
     /// # Errors
-    /// There is no such experiment, or it is not paused for that reason.
+    /// There is no such experiment, it is not paused for that reason, or it was cancelled.
     pub fn resume(
         &mut self,
         name: &str,
@@ -129,6 +136,9 @@ impl Queue {
                 experiment: name.to_owned(),
                 reason: reason.to_owned(),
             });
+        }
+        if experiment.cancelled {
+            return Err(Refusal::Cancelled(name.to_owned()));
         }
         self.record(Change::Resumed(ExperimentResumed {
             experiment: key,

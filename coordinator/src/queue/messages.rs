@@ -142,7 +142,10 @@ pub enum Refusal {
     NotOver(String),
     /// Nothing of it is left to play.
     #[error("experiment \"{0}\" has nothing left to play")]
-    NothingToPause(String),
+    NothingLeft(String),
+    /// Only a new submission goes on with it.
+    #[error("experiment \"{0}\" was cancelled; `agon run` with the same file goes on with it")]
+    Cancelled(String),
     /// It goes on, or pauses for another reason.
     #[error("experiment \"{experiment}\" is not paused for the reason \"{reason}\"")]
     NotPausedFor {

@@ -60,7 +60,9 @@ impl Rules for PirateParams {
     const INFO: &'static GameInfo = &GameInfo {
         name: Name::Borrowed("pirate"),
         title: Name::Borrowed("Pirate Game"),
-        summary: Name::Borrowed("propose how to divide gold; who finds no majority goes overboard"),
+        summary: Name::Borrowed(
+            "propose how to divide gold; a proposer without a majority goes overboard",
+        ),
         // A session may need one vote of every pirate on every plan.
         seats: (2, 100),
         timing: Timing::Sequential,

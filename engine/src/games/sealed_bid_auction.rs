@@ -80,7 +80,9 @@ impl Rules for AuctionParams {
     const INFO: &'static GameInfo = &GameInfo {
         name: Name::Borrowed("sealed_bid_auction"),
         title: Name::Borrowed("Sealed-Bid Auction"),
-        summary: Name::Borrowed("bid once for an item that is worth something else to everybody"),
+        summary: Name::Borrowed(
+            "bid once for an item that is worth a different amount to each bidder",
+        ),
         chance: true,
         source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 6"),
         ..GameInfo::USUAL

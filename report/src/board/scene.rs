@@ -231,7 +231,7 @@ pub struct Dish {
     pub utility: Option<f64>,
 }
 
-/// Tokens of a seat.
+/// Tokens of a seat: what it kept and what the pot paid it are what it holds.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[allow(missing_docs, reason = "the names say it")]
 pub struct Stack {

@@ -154,13 +154,18 @@ impl Fold for Pot {
             return;
         }
         self.pot = event.number("pot");
+        let share = self.pot.map(|pot| pot / self.stacks.len() as f64);
         for stack in &mut self.stacks {
             let seat = stack.seat;
             let given = event.number_of("contribution", seat);
             stack.given = given.or_else(|| event.number_of("contributions", seat));
-            stack.kept = event.number_of("kept", seat);
-            stack.paid = event.number_of("gain", seat);
             self.tokens[seat] = event.number_of("tokens_after", seat);
+            let told = self.tokens[seat].zip(share);
+            // Whole tokens are kept, also by who is not shown the hidden column.
+            let computed = told.map(|(tokens, share)| (tokens - share).round());
+            stack.kept = event.number_of("kept", seat).or(computed);
+            let paid = self.tokens[seat].zip(stack.kept);
+            stack.paid = paid.map(|(tokens, kept)| hundredths(tokens - kept));
         }
     }
 
@@ -177,6 +182,11 @@ impl Fold for Pot {
             .figure("gave", self.stacks[seat].given)
             .figure("tokens", self.tokens[seat])
     }
+}
+
+/// Amounts that players are told are rounded so.
+fn hundredths(amount: f64) -> f64 {
+    (amount * 100.0).round() / 100.0
 }
 
 /// Demands on a sum of gold.

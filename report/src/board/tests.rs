@@ -144,6 +144,35 @@ fn guesses_stand_on_the_line_with_mean_and_target() {
 }
 
 #[test]
+fn everybody_sees_what_each_kept_of_its_tokens_and_what_the_pot_paid() {
+    let record = Played {
+        game: "public_goods",
+        params: json!({ "rounds": 1, "ratio": 2.0, "tokens": 20 }),
+        setting: json!({}),
+        seats: &[("a", &[7.0]), ("b", &[20.0]), ("c", &[2.0])],
+        repeat: 0,
+    }
+    .played();
+    for viewer in [None, Some(0), Some(1)] {
+        let board = told(&boards(&record, &record.events, viewer).pop().unwrap());
+        let stack = |seat, given, kept| json!({ "seat": seat, "given": given, "kept": kept, "paid": 19.33 });
+        assert_eq!(
+            board["scene"]["stacks"],
+            json!([
+                stack(0, 7.0, 13.0),
+                stack(1, 20.0, 0.0),
+                stack(2, 2.0, 18.0)
+            ]),
+            "{viewer:?}"
+        );
+        assert_eq!(
+            board["seats"][0]["figures"][1]["value"], 32.33,
+            "{viewer:?}"
+        );
+    }
+}
+
+#[test]
 fn auction_shows_what_is_over_and_who_leads() {
     let scene = last("english_auction")["scene"].clone();
     let lots = scene["lots"].as_array().unwrap();

@@ -19,7 +19,7 @@ impl Sentences<'_> {
     /// The sentence, if this kind of event has one.
     pub fn of(&self, event: &Seen<'_>) -> Option<String> {
         match event.kind() {
-            "briefing" => Some("The rules are told.".to_owned()),
+            "briefing" => Some("The rules are explained.".to_owned()),
             "round_result" => self.result(event),
             "valuation" => Some("Everybody learns what the item is worth to them.".to_owned()),
             "bar_report" => bar(event),

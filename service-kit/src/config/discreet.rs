@@ -111,9 +111,32 @@ pub(super) fn masked(line: &str) -> String {
 }
 
 /// A name or a sentence as it may be shown: one line, nothing that looks like a key, and in quotes
-/// nothing long.
+/// nothing long, apart from the names that would have been right.
 pub fn shown(text: &str) -> String {
-    without_long_values(&without_what_looks_like_keys(&line(text).to_string()))
+    let (text, known) = text.split_at(known_names(text).unwrap_or(text.len()));
+    let text = without_long_values(&without_what_looks_like_keys(&line(text).to_string()));
+    format!("{text}{known}")
+}
+
+/// What parsers say before a name that nobody knows.
+const BEFORE_UNKNOWN: [&str; 2] = ["unknown field `", "unknown variant `"];
+
+/// Where the names begin that a parser knows, which stand in this program: behind the last of these
+/// words, as the unknown name may hold them, too.
+fn known_names(message: &str) -> Option<usize> {
+    let is_unknown = BEFORE_UNKNOWN
+        .iter()
+        .any(|begin| message.starts_with(begin));
+    let start = message.rfind("`, expected ").filter(|_| is_unknown)?;
+    let names = message[start + "`, expected ".len()..].strip_suffix('`')?;
+    let names = names
+        .strip_prefix("one of ")
+        .unwrap_or(names)
+        .strip_prefix('`')?;
+    let are_names = names.bytes().all(|byte| {
+        byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-`, or".contains(&byte)
+    });
+    are_names.then_some(start + 1)
 }
 
 /// A field that nobody knows may be a secret that stands where a name belongs.
@@ -162,6 +185,36 @@ fn without_long_values(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_would_be_right_are_shown_whatever_their_length_and_no_other() {
+        let long = "a_name_of_more_than_20_letters";
+        for (message, expected) in [
+            (
+                format!("unknown field `minutes`, expected one of `tokens`, `{long}`"),
+                format!("unknown field `minutes`, expected one of `tokens`, `{long}`"),
+            ),
+            (
+                format!("unknown field `minutes`, expected `{long}` or `other_{long}`"),
+                format!("unknown field `minutes`, expected `{long}` or `other_{long}`"),
+            ),
+            (
+                format!("unknown field `{long}`, expected `{long}`"),
+                format!("unknown field (30 characters, not shown), expected `{long}`"),
+            ),
+            (
+                format!("unknown field `a`, expected `{long}`, there are no fields"),
+                "unknown field `a`, expected (30 characters, not shown), there are no fields"
+                    .to_owned(),
+            ),
+            (
+                format!("wrong: `a`, expected `{long}`"),
+                "wrong: `a`, expected (30 characters, not shown)".to_owned(),
+            ),
+        ] {
+            assert_eq!(shown(&message), expected);
+        }
+    }
 
     #[test]
     fn values_behind_names_of_secrets_are_masked_and_nothing_moves() {

@@ -171,11 +171,29 @@ const TYPED: &[(&str, &str)] = &[
         "a page in the place of something else",
         "report done --out thesis.html",
     ),
+    (
+        "a page in the place of a picture",
+        "report done --out page.pdf",
+    ),
     ("a name that is a path", "run good.toml --name ../other"),
     ("less than no money", "run good.toml --max-cost -1"),
     (
         "templates that replace nothing",
         "run good.toml --templates results-of-others",
+    ),
+    (
+        "templates in no folder",
+        "run good.toml --templates nowhere",
+    ),
+    ("a Redis of another kind", "run good.toml --redis http://x"),
+    ("a port without its host", "run good.toml --metrics 9"),
+    (
+        "pages at a port without its host",
+        "view done --listen 8080",
+    ),
+    (
+        "a file in the place of the data folder",
+        "run good.toml --data good.toml",
     ),
     (
         "a filter for logs that is none",

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use agon_engine::record::StoredRecord;
+use agon_engine::registry;
 use agon_report::Session;
 use agon_report::session::Telemetry;
 use agon_report::viewing::Stated;
@@ -344,4 +345,16 @@ async fn large_bodies_are_refused() {
     let stand = Stand::new();
     let entered = stand.enter(&"x".repeat(1 << 20)).await;
     assert_eq!(entered.status(), StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[test]
+fn pages_call_games_what_their_rules_call_them() {
+    let pages = include_str!("../../ui/src/lib/games.ts");
+    for game in registry::GAMES {
+        let line = format!("[\"{}\", \"{}\"],", game.info.name, game.info.title);
+        assert!(
+            pages.contains(&line),
+            "{line} is not in web/ui/src/lib/games.ts"
+        );
+    }
 }

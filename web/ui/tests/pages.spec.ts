@@ -15,7 +15,7 @@ const PAGES = [
   { name: "session", path: `${session}?at=14`, heading: "Guess the number" },
   { name: "session-answers", path: `${session}?at=4&seat=1`, heading: "Guess the number" },
   { name: "session-two", path: `${session}?at=14&with=guess-half-0001`, heading: "Guess the number" },
-  { name: "auction", path: "/sessions/auction-english-0007?at=9", heading: "English auction" },
+  { name: "auction", path: "/sessions/auction-english-0007?at=9", heading: "English Auction" },
   { name: "decision", path: `${session}?at=13&decision=0.4`, heading: "Guess the number" },
   { name: "long", path: "/sessions/long-0001?at=29990", heading: "Guess the number" },
   { name: "results", path: "/results", heading: "Results" },

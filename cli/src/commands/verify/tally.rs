@@ -106,8 +106,8 @@ impl Tally {
         output::print(&format!("{verified} of {all} records verified{missing}"));
         if self.by_replies > 0 {
             output::print(&format!(
-                "{} of a game that is played elsewhere, from the replies in them: --game-at \
-                 NAME=URL asks its process whether it kept its rules",
+                "{} of games in other processes, checked from the replies in them: --game-at \
+                 NAME=URL asks such a process whether it kept its rules",
                 output::counted(self.by_replies, "record")
             ));
         }

@@ -17,12 +17,10 @@ use super::{
 use crate::experiment::budget::nanodollars;
 use crate::experiment::faults::Faults;
 use crate::experiment::grid_path;
+use crate::experiment::limits::{MOST_REPEATS, MOST_SEED};
 use crate::experiment::path::TreePath;
 use crate::experiment::values::{by_value, kind_of, to_settings};
 use crate::experiment::world::{self, World};
-
-/// Most repeats of one setting; sessions altogether are limited apart from this.
-const MOST_REPEATS: u64 = 10_000_000;
 
 /// Longest series: its sessions wait for each other, so a longer one would take weeks.
 const MOST_LENGTH: u64 = 1_000;
@@ -84,12 +82,10 @@ impl Reader {
         ExperimentDocument {
             name: name.unwrap_or_default(),
             description: self.text(table, &root, "description").unwrap_or_default(),
-            seed: self
-                .number(table, &root, "seed", 0, i64::MAX as u64)
-                .unwrap_or(1),
+            seed: self.number(table, &root, "seed", 0, MOST_SEED).unwrap_or(1),
             // MOST_REPEATS fits.
             repeats: self
-                .number(table, &root, "repeats", 1, MOST_REPEATS)
+                .number(table, &root, "repeats", 1, MOST_REPEATS.into())
                 .unwrap_or(1) as u32,
             series: self.series(table.get("series"), &root.key("series")),
             team: self.team(table, &root).unwrap_or_else(default_team),

@@ -198,8 +198,29 @@ fn pause_of_what_is_over_or_cancelled_is_refused_and_cancelling_ends_a_pause() {
     bench.cancel("x");
     let progress = bench.progress("x");
     assert_eq!((&*progress.paused, progress.paused_by_hand), ("", false));
-    let nothing = Err(Refusal::NothingToPause("x".to_owned()));
+    let nothing = Err(Refusal::NothingLeft("x".to_owned()));
     assert_eq!(bench.pause_by_hand("x", "why"), nothing);
+}
+
+#[test]
+fn what_is_over_cannot_be_cancelled_and_what_is_cancelled_cannot_be_resumed() {
+    let mut bench = Bench::new();
+    bench.worker("w", 1);
+    bench.submit_as(with_budget(1, None)).unwrap();
+    let running = bench.one("w");
+    bench.finish("w", running.lease);
+    let nothing = Err(Refusal::NothingLeft("x".to_owned()));
+    assert_eq!(bench.queue.cancel("x", bench.now), nothing);
+    assert!(!bench.progress("x").cancelled);
+    bench.submit_as(with_budget(2, None)).unwrap();
+    bench.cancel("x");
+    // Who did not hear the answer asks again.
+    bench.cancel("x");
+    let cancelled = Err(Refusal::Cancelled("x".to_owned()));
+    assert_eq!(bench.queue.resume("x", Some(9), None, bench.now), cancelled);
+    bench.submit_as(with_budget(2, None)).unwrap();
+    bench.resume("x", None);
+    assert_eq!(bench.positions("w"), [1]);
 }
 
 #[test]

@@ -10,7 +10,7 @@ from games.shared import LARGEST_AMOUNT, GammaBench, mean
 
 
 class Pirate(GammaBench):
-    """Propose how to divide gold; who finds no majority goes overboard."""
+    """Propose how to divide gold; a proposer without a majority goes overboard."""
 
     name = "python_pirate"
     title = "Pirate Game"

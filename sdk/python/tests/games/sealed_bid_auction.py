@@ -8,7 +8,7 @@ from games.shared import LARGEST_AMOUNT, Rounds, deviation, mean, present
 
 
 class SealedBidAuction(Rounds):
-    """Bid once for an item that is worth something else to everybody."""
+    """Bid once for an item that is worth a different amount to each bidder."""
 
     name = "python_sealed_bid_auction"
     title = "Sealed-Bid Auction"

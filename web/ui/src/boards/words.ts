@@ -13,7 +13,7 @@ const plain = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 const exact = new Intl.NumberFormat("en", { maximumFractionDigits: 10 });
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
 
-/** A number for a picture: at most two decimals, millions shortened, "–" for what is not told. */
+/** A number for a picture: at most two decimals, millions shortened, "–" for what is not known. */
 export function num(value: number | null | undefined, long = LONG): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   return minus((Math.abs(value) >= long ? compact : plain).format(value));
@@ -48,7 +48,7 @@ export function cut(text: string, most: number): string {
   return text.length > most ? `${beginning(text, most - 1).trimEnd()}…` : text;
 }
 
-/** The sum, or null when a part of it is not told. */
+/** The sum, or null when a part of it is not known. */
 export function sum(values: (number | null)[]): number | null {
   let total = 0;
   for (const value of values) {

@@ -1,7 +1,7 @@
 // The cells of a run as a grid: which settings vary, and where each cell stands.
 
 import type { Cell, Fact } from "./api";
-import { words } from "./format";
+import { titleOf } from "./games";
 
 /** The game is told as a setting like the others. */
 const GAME = "game";
@@ -36,7 +36,7 @@ export function valueOf(cell: { game: string; setting: Fact[] }, axis: string): 
 /** What tells a cell from the others, in words. */
 export function label(cell: { game: string; setting: Fact[] }, axes: Axis[]): string {
   const parts = axes.map(({ name }) => (name === GAME ? "" : `${name} `) + valueOf(cell, name));
-  return parts.join(", ") || words(cell.game);
+  return parts.join(", ") || titleOf(cell.game);
 }
 
 /** Fouls and forfeits are counts; all other measures are means. */
@@ -52,7 +52,7 @@ export function measured(cell: Cell, measure: string): number | null {
 }
 
 function described(cell: { game: string; setting: Fact[] }): Fact[] {
-  return [{ name: GAME, value: words(cell.game) }, ...cell.setting];
+  return [{ name: GAME, value: titleOf(cell.game) }, ...cell.setting];
 }
 
 /** Numbers by size; otherwise in the order of the cells. */

@@ -1754,7 +1754,7 @@ export interface components {
          * @enum {string}
          */
         Speaker: "rules" | "game" | "you";
-        /** @description Tokens of a seat. */
+        /** @description Tokens of a seat: what it kept and what the pot paid it are what it holds. */
         Stack: {
             /** Format: double */
             given: number | null;

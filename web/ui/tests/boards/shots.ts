@@ -295,7 +295,7 @@ export const shots: Shot[] = [
         seat,
         given,
         kept: 20 - given,
-        paid: 20 - given + (1.6 * 45) / 4,
+        paid: (1.6 * 45) / 4,
       })),
     },
     4,

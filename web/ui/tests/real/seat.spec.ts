@@ -280,7 +280,7 @@ test("every game has controls for its asks and a board for its seat", async ({ p
       if (!seen.has(name)) {
         seen.add(name);
         expect(await faults(page), name).toEqual([]);
-        await shoot(page, `seat-game-${name.replaceAll(" ", "-")}`);
+        await shoot(page, `seat-game-${name.replaceAll(/\W+/g, "-")}`);
       }
       const before = await askOf(page);
       await answerAnyhow(page);
