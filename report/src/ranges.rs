@@ -1,4 +1,5 @@
 //! Ranges that measures cannot leave, at which their intervals end. Knows nothing of who measures them.
+//! Called by leaderboards, comparisons and figures.
 
 use crate::statistics::Interval;
 

@@ -399,7 +399,8 @@ fn a_filter_that_may_mean_several_axes_is_refused_with_what_to_type() {
     );
     for one in ["a.strategy=random", "players.b.strategy=random"] {
         let drawn = run(&[&figure[..], &[one]].concat()).expect_code(0);
-        assert!(drawn.out.contains("n = 2 sessions"), "{}", drawn.out);
+        let left_out = "2 sessions left out by --where";
+        assert!(drawn.err.contains(left_out), "{}", drawn.err);
     }
     // Who asks for sessions of another game is told that there is none.
     let other = ["strategy=random", "--where", "game=pirate"];

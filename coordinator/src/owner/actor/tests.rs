@@ -1,4 +1,5 @@
-//! The owner's loop step by step over journals that have lost their end, in files and in Redis. What the next owner would read is the judge.
+//! The owner's loop step by step over journals that have lost their end, in files and in Redis. What
+//! the next owner would read is the judge.
 
 use agon_proto::v1::SubmitExperimentRequest;
 use agon_tests::redis::RedisServer;

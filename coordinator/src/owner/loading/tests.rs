@@ -1,4 +1,5 @@
-//! What an owner makes of a journal that an archive is ahead of.
+//! What an owner makes of a journal that has lost its end, while the archive holds segments that it
+//! knew of. Works on files alone.
 
 use agon_proto::packed::pack;
 use agon_proto::v1::{JournalBatch, SessionDone, SessionPlace, SubmitExperimentRequest};
