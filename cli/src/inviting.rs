@@ -11,12 +11,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_agent_gateway::catalogue::ProviderKind;
 use agon_agents::models_of;
 use agon_coordinator::experiment::{ExperimentDocument, expand};
 use agon_engine::PlayerSpec;
 use agon_outlets::InLine as _;
-use agon_proto::v1::GetExperimentRequest;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
+use agon_proto::v1::{GetExperimentRequest, ModelOrigin};
 use agon_service_kit::clock::unix_ms;
 use agon_service_kit::files::read_whole;
 use agon_web::Library;
@@ -224,6 +225,20 @@ pub fn games_in(document: &[u8]) -> Option<BTreeMap<String, u64>> {
 /// Now, in seconds since 1970.
 pub fn now() -> u64 {
     unix_ms() / 1_000
+}
+
+/// Says that nobody can answer at the doors among these models, with what to do.
+pub fn warn_of_closed_doors(models: &[ModelOrigin]) {
+    let doors = models.iter();
+    let doors = doors.filter(|one| one.provider_kind == ProviderKind::Door.name());
+    let doors: Vec<&str> = doors.map(|one| &*one.model).collect();
+    if !doors.is_empty() {
+        output::tell(&format!(
+            "WARNING: nobody can answer for {} in this run. Stop it and add --web (people play in a \
+             browser) or --http-listen (programs answer), or take a seat with `agon play`",
+            doors.join(", ")
+        ));
+    }
 }
 
 #[cfg(test)]

@@ -444,14 +444,8 @@ impl Sessions {
 
     /// Why nothing was found, and what there is.
     fn none(&self, wanted: &str) -> String {
-        if let Some(results) = self.folders.iter().find(|one| one.experiment == wanted) {
-            return format!(
-                "{wanted} has no finished session to show yet; `agon runs {}` lists its runs",
-                results.path.in_line()
-            );
-        }
-        if self.experiments.contains_key(wanted) {
-            return format!("{wanted} has no finished session yet");
+        if let Some(why) = self.unfinished(wanted) {
+            return why;
         }
         if self.ids.is_empty() {
             return self.nothing();

@@ -5,6 +5,7 @@
 
 mod attempts;
 mod books;
+mod clock;
 mod file;
 mod redis;
 mod state;
@@ -29,14 +30,12 @@ use crate::peers::Peers;
 use crate::store_error::StoreError;
 
 use books::Books;
+use clock::common_time;
 use file::LimitsFile;
 use redis::RedisLimits;
 use state::{LimiterState, version};
 use store::LimitStore;
 use subject::{Note, Settled, Subject};
-
-/// A clock that differs by more than this, in milliseconds, has been set back.
-const SET_BACK_MS: f64 = 60_000.0;
 
 /// Keeps the limits of the keys; see the module. In memory they start full after a restart: what the
 /// last process used in the minute before is at most one burst above what the provider has let
@@ -271,7 +270,7 @@ impl Limiter {
             };
             state.draft(subject, notes.iter().map(|(note, _)| note), time, store);
             let now = common_time(time, state.newest_ms());
-            state.books.set_back(SET_BACK_MS, now);
+            state.books.set_back(now);
             if let Some(store) = store {
                 let is_lost = |process: &str, calls: &_| store.is_lost(process, calls, now);
                 state.books.reclaim(is_lost, now);
@@ -303,16 +302,6 @@ impl Limiter {
             state.adopt(&changed, store.process());
             state.forget();
         }
-    }
-}
-
-/// The time to go by when others have gone by `newest` already, both in milliseconds since 1970. It
-/// never runs backwards: for a process whose clock is behind, the others' calls would lie in the
-/// future, and what has come in since would be counted once more at each question.
-fn common_time(now: f64, newest: f64) -> f64 {
-    match newest - now {
-        ahead if ahead > SET_BACK_MS => now,
-        ahead => now + ahead.max(0.0),
     }
 }
 

@@ -8,7 +8,7 @@ use agon_agent_gateway::catalogue::ProviderKind;
 use agon_engine::spec::SIMULATED_ENDPOINT;
 use agon_outlets::InLine as _;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
-use agon_proto::v1::{SubmitExperimentResponse, WatchExperimentResponse};
+use agon_proto::v1::{ModelOrigin, SubmitExperimentResponse, WatchExperimentResponse};
 use agon_report::grouped;
 use agon_service_kit::signals::shutdown_signal;
 use agon_worker::Transport;
@@ -220,20 +220,6 @@ impl Run {
         }
     }
 
-    /// That nobody can answer at these doors, with what to do; nothing where somebody can, also through a
-    /// cluster's gateway.
-    fn unreachable(&self, doors: &[&str]) -> Option<String> {
-        let has_way_in =
-            self.web.is_some() || self.http_listen.is_some() || self.coordinator.is_some();
-        (!doors.is_empty() && !has_way_in).then(|| {
-            format!(
-                "WARNING: nobody can answer for {} in this run. Stop it and add --web (people play in a \
-                 browser) or --http-listen (programs answer), or take a seat with `agon play`",
-                doors.join(", ")
-            )
-        })
-    }
-
     /// What Ctrl-C ends once the experiment is submitted.
     fn ctrl_c(&self, checked: &CheckedExperiment) -> CtrlC {
         let people_play = || self.web.is_some() && !inviting::doors(&checked.models).is_empty();
@@ -362,6 +348,19 @@ async fn follow(
     .await
 }
 
+/// Where a model's answers come from.
+fn tell_origin(origin: &ModelOrigin) {
+    let (model, name, endpoint) = (&origin.model, &origin.provider_model, &origin.endpoint);
+    output::tell(&match endpoint.as_str() {
+        SIMULATED_ENDPOINT => format!("model {model}: simulated in this process"),
+        _ if origin.provider_kind == ProviderKind::Door.name() => {
+            format!("model {model}: answered at the door {name}")
+        }
+        endpoint if name == model => format!("model {model}: asked at {endpoint}"),
+        endpoint => format!("model {model}: asked as {name} at {endpoint}"),
+    });
+}
+
 /// Hands the experiment in, and tells where its models are and what is done already.
 async fn hand_in_as(
     arguments: &Run,
@@ -378,30 +377,13 @@ async fn hand_in_as(
     keeping.submitted(&submitted)?;
     let (sessions, already_done) = (submitted.sessions, submitted.already_done);
     if !arguments.quiet {
-        for origin in &submitted.origins {
-            let (model, endpoint) = (&origin.model, &origin.endpoint);
-            let name = match &origin.provider_model {
-                same if same == model => String::new(),
-                other => format!(" as {other}"),
-            };
-            let is_door = origin.provider_kind == ProviderKind::Door.name();
-            output::tell(&match endpoint.as_str() {
-                SIMULATED_ENDPOINT => format!("model {model}: simulated in this process"),
-                _ if is_door => {
-                    let door = &origin.provider_model;
-                    format!("model {model}: answered at the door {door}")
-                }
-                endpoint => format!("model {model}: asked{name} at {endpoint}"),
-            });
-        }
+        submitted.origins.iter().for_each(tell_origin);
     }
-    if submitted.already_done < submitted.sessions {
-        let doors = submitted.origins.iter();
-        let doors = doors.filter(|one| one.provider_kind == ProviderKind::Door.name());
-        let doors: Vec<&str> = doors.map(|one| &*one.model).collect();
-        if let Some(warning) = arguments.unreachable(&doors) {
-            output::tell(&warning);
-        }
+    let has_listener = arguments.web.is_some() || arguments.http_listen.is_some();
+    // A cluster's gateway may have doors of its own.
+    let has_way_in = has_listener || arguments.coordinator.is_some();
+    if submitted.already_done < submitted.sessions && !has_way_in {
+        inviting::warn_of_closed_doors(&submitted.origins);
     }
     for line in keeping.moved_models() {
         output::tell(&line);

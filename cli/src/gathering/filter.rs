@@ -1,4 +1,5 @@
-//! Which sessions `--where` takes, and what there would be when it takes none. Called by `gathering.rs`.
+//! Which sessions `--where` takes, and what there would be when it takes none. Called by
+//! `gathering.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -124,27 +124,6 @@ impl Books {
         }
     }
 
-    /// Lets what was changed at a time that is more than `most` milliseconds ahead have been changed
-    /// now: the clock was set back. Otherwise no limit would refill, no hold end and no team stop to
-    /// wait until the clock has caught up.
-    pub fn set_back(&mut self, most: f64, now: f64) {
-        let scopes = self.scopes.iter_mut();
-        for scope in scopes.filter(|scope| scope.content.changed_ms > now + most) {
-            let counts = scope.edit();
-            let by = now - counts.changed_ms;
-            counts.scope.shift(by);
-            for calls in counts.in_flight.values_mut() {
-                calls.lost_at_ms += by;
-            }
-            counts.changed_ms = now;
-        }
-        let shares = self.shares.iter_mut();
-        for shares in shares.filter(|shares| shares.content.newest_ms() > now + most) {
-            let shares = shares.edit();
-            shares.shift(now - shares.newest_ms());
-        }
-    }
-
     /// Grants as many asks of a batch as fit.
     pub fn reserve(&mut self, batch: &Batch<'_>, now: f64) -> Verdict {
         let candidates = batch.candidates.iter();
