@@ -18,14 +18,9 @@ const MODEL: &str = "model";
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Terms(BTreeMap<String, OfGame>);
 
-/// Terms under which one game was played.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct OfGame {
-    /// Experiments, each with a label. Sessions of one have the same terms but for its axes.
-    sources: BTreeSet<(String, String)>,
-    /// Values of each term, by its path.
-    values: BTreeMap<String, BTreeSet<String>>,
-}
+/// Terms under which one game was played, by experiment and label. Sessions of one have the same
+/// terms but for its axes, and for what follows from these.
+type OfGame = BTreeMap<(String, String), BTreeMap<String, String>>;
 
 impl Terms {
     /// Takes in a session.
@@ -33,18 +28,13 @@ impl Terms {
         let label = spec.setting.get(LABEL).and_then(Value::as_str);
         let label = label.unwrap_or_default();
         let known = self.0.get(&spec.game).is_some_and(|known| {
-            let mut sources = known.sources.iter();
+            let mut sources = known.keys();
             sources.any(|(experiment, own)| *experiment == spec.experiment && own == label)
         });
-        if known {
-            return;
-        }
-        let known = self.0.entry(spec.game.clone()).or_default();
-        known
-            .sources
-            .insert((spec.experiment.clone(), label.to_owned()));
-        for (term, value) in terms_of(spec) {
-            known.values.entry(term).or_default().insert(value);
+        if !known {
+            let source = (spec.experiment.clone(), label.to_owned());
+            let of_game = self.0.entry(spec.game.clone()).or_default();
+            of_game.insert(source, terms_of(spec).collect());
         }
     }
 
@@ -52,33 +42,35 @@ impl Terms {
     pub fn merge(&mut self, other: &Self) {
         for (game, others) in &other.0 {
             let known = self.0.entry(game.clone()).or_default();
-            known.sources.extend(others.sources.iter().cloned());
-            for (term, values) in &others.values {
-                let values = values.iter().cloned();
-                known.values.entry(term.clone()).or_default().extend(values);
+            for (source, values) in others {
+                let own = known.entry(source.clone());
+                own.or_insert_with(|| values.clone());
             }
         }
     }
 
     /// The names of terms that are not the same in all sessions of a game.
     pub fn differing(&self) -> BTreeSet<String> {
-        let terms = self.0.values().flat_map(|game| &game.values);
-        let differing = terms.filter(|(_, values)| values.len() > 1);
-        differing.map(|(term, _)| last(term).to_owned()).collect()
+        let mut differing = BTreeSet::new();
+        for known in self.0.values() {
+            let mut first: BTreeMap<&str, &str> = BTreeMap::new();
+            for (term, value) in known.values().flatten() {
+                if *first.entry(term).or_insert(value) != value {
+                    differing.insert(last(term).to_owned());
+                }
+            }
+        }
+        differing
     }
 
     /// The names of parameters that are not those which games have by default.
     pub fn unusual(&self) -> BTreeSet<String> {
         let mut unusual = BTreeSet::new();
         for (game, known) in &self.0 {
-            let Some(usual) = usual(game) else {
-                continue;
-            };
-            for (name, value) in usual {
-                let played = known.values.get(&format!("params.{name}"));
-                let value = value.to_string();
-                let is_usual = |played: &BTreeSet<String>| played.iter().all(|one| *one == value);
-                if !played.is_none_or(is_usual) {
+            for (name, value) in usual(game).unwrap_or_default() {
+                let (term, value) = (format!("params.{name}"), value.to_string());
+                let mut played = known.values().filter_map(|values| values.get(&term));
+                if played.any(|played| *played != value) {
                     unusual.insert(name);
                 }
             }

@@ -190,6 +190,10 @@ fn what_differs_between_experiments_and_is_no_axis_is_said() {
     assert_eq!(one.differs_from(&other), ["rounds"]);
     assert!(one.differs_from(&one).is_empty());
     assert!(played(&rounds).differs_from(&other).is_empty());
+    // Within an experiment something may follow from an axis.
+    let mut one = played(&[("a", 1.0, 0.0, &[])]);
+    one.merge(&played(&[("a", 2.0, 0.0, &[])]));
+    assert_eq!(one.in_words(), "");
     let mut merged = played(&rounds[..1]);
     merged.merge(&played(&rounds[1..]));
     assert_eq!(merged.in_words(), "differing rounds");

@@ -166,7 +166,7 @@ fn everybody_sees_what_each_kept_of_its_tokens_and_what_the_pot_paid() {
             "{viewer:?}"
         );
         assert_eq!(
-            board["seats"][0]["figures"][1]["value"], 32.33,
+            board["seats"][0]["figures"][1]["value"], "32.33",
             "{viewer:?}"
         );
     }
