@@ -45,7 +45,7 @@ use crate::role::LogArguments;
 const START: &str = "Start here:
   agon run gamma-bench/quick-start        eight games, built-in players, no key
   agon run gamma-bench/leaderboard --model sim
-                                          a model's place among the published ones,
+                                          a model's place among published ones,
                                           with a simulated model
   OPENAI_API_KEY=... agon run gamma-bench/leaderboard \\
                               --model openai/gpt-4o-mini";
