@@ -67,7 +67,7 @@ impl Basis {
         let mut both = self.terms.clone();
         both.merge(&other.terms);
         let within = [&self.terms, &other.terms].map(Terms::differing);
-        let mut differing = both.differing();
+        let mut differing = both.differing().clone();
         differing.retain(|term| within.iter().all(|known| !known.contains(term)));
         differing
             .into_iter()
@@ -120,7 +120,7 @@ impl Basis {
             }),
             (places > 1).then_some(Note::Places(places)),
             (names > 1).then_some(Note::Names(names)),
-            (!differing.is_empty()).then(|| Note::Differing(differing.into_iter().collect())),
+            (!differing.is_empty()).then(|| Note::Differing(differing.iter().cloned().collect())),
         ];
         notes.into_iter().flatten().collect()
     }

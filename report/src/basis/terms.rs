@@ -14,9 +14,13 @@ use crate::players::player_of;
 /// A setting that says who a player is, which every table shows.
 const MODEL: &str = "model";
 
-/// Terms of the sessions behind a number, by game.
+/// Terms of the sessions behind a number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Terms(BTreeMap<String, OfGame>);
+pub(crate) struct Terms {
+    by_game: BTreeMap<String, OfGame>,
+    /// Names of terms that were found to differ.
+    differing: BTreeSet<String>,
+}
 
 /// Terms under which one game was played, by experiment and label. Sessions of one have the same
 /// terms but for its axes, and for what follows from these.
@@ -27,46 +31,48 @@ impl Terms {
     pub fn add(&mut self, spec: &SessionSpec) {
         let label = spec.setting.get(LABEL).and_then(Value::as_str);
         let label = label.unwrap_or_default();
-        let known = self.0.get(&spec.game).is_some_and(|known| {
+        let known = self.by_game.get(&spec.game).is_some_and(|known| {
             let mut sources = known.keys();
             sources.any(|(experiment, own)| *experiment == spec.experiment && own == label)
         });
         if !known {
             let source = (spec.experiment.clone(), label.to_owned());
-            let of_game = self.0.entry(spec.game.clone()).or_default();
-            of_game.insert(source, terms_of(spec).collect());
+            let values: BTreeMap<String, String> = terms_of(spec).collect();
+            let of_game = self.by_game.entry(spec.game.clone()).or_default();
+            for known in of_game.values() {
+                self.differing.extend(differing(known, &values));
+            }
+            of_game.insert(source, values);
         }
     }
 
-    /// Takes in those of others.
+    /// Takes in those of another row. Labels are settings, which rows may be taken together over.
     pub fn merge(&mut self, other: &Self) {
-        for (game, others) in &other.0 {
-            let known = self.0.entry(game.clone()).or_default();
+        self.differing.extend(other.differing.iter().cloned());
+        for (game, others) in &other.by_game {
+            let of_game = self.by_game.entry(game.clone()).or_default();
             for (source, values) in others {
-                let own = known.entry(source.clone());
-                own.or_insert_with(|| values.clone());
+                if of_game.contains_key(source) {
+                    continue;
+                }
+                let alike = of_game.iter().filter(|((_, label), _)| *label == source.1);
+                for (_, known) in alike {
+                    self.differing.extend(differing(known, values));
+                }
+                of_game.insert(source.clone(), values.clone());
             }
         }
     }
 
     /// The names of terms that are not the same in all sessions of a game.
-    pub fn differing(&self) -> BTreeSet<String> {
-        let mut differing = BTreeSet::new();
-        for known in self.0.values() {
-            let mut first: BTreeMap<&str, &str> = BTreeMap::new();
-            for (term, value) in known.values().flatten() {
-                if *first.entry(term).or_insert(value) != value {
-                    differing.insert(last(term).to_owned());
-                }
-            }
-        }
-        differing
+    pub fn differing(&self) -> &BTreeSet<String> {
+        &self.differing
     }
 
     /// The names of parameters that are not those which games have by default.
     pub fn unusual(&self) -> BTreeSet<String> {
         let mut unusual = BTreeSet::new();
-        for (game, known) in &self.0 {
+        for (game, known) in &self.by_game {
             for (name, value) in usual(game).unwrap_or_default() {
                 let (term, value) = (format!("params.{name}"), value.to_string());
                 let mut played = known.values().filter_map(|values| values.get(&term));
@@ -77,6 +83,15 @@ impl Terms {
         }
         unusual
     }
+}
+
+/// The names of terms that have other values there.
+fn differing(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> Vec<String> {
+    let both = one
+        .iter()
+        .filter_map(|(term, value)| Some((term, value, other.get(term)?)));
+    let differing = both.filter(|(_, one, other)| one != other);
+    differing.map(|(term, ..)| last(term).to_owned()).collect()
 }
 
 /// The parameters that a game has by default; `None` of one that is not built in.
