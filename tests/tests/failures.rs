@@ -50,7 +50,7 @@ fn a_taken_port_is_named() {
 
 #[test]
 fn an_address_that_is_none_is_refused() {
-    one_clear_line(&run(&["sim-llm", "--listen", "nowhere"]), 3, &["nowhere"]);
+    one_clear_line(&run(&["sim-llm", "--listen", "nowhere"]), 2, &["nowhere"]);
     one_clear_line(
         &run(&["worker", "--coordinator", "nowhere:1"]),
         2,
