@@ -558,7 +558,7 @@ fn a_person_in_a_seat_of_a_world_is_told_whom_it_is_to_be_as_a_model_there_is() 
     let name = "first_time_buyer";
     for words in [
         &*format!("This is who you are ({name}): {}", text_of(name)),
-        "Stay true to who you are in everything that you decide",
+        "Stay true to who you are: such a buyer prefers some houses to others",
         "You are player_1",
     ] {
         assert!(ended.out.contains(words), "{words} is not in {}", ended.out);
