@@ -203,7 +203,7 @@ fn a_cluster_plays_a_game_that_is_elsewhere_and_only_workers_that_know_where() {
     assert!(
         verified
             .out
-            .contains("12 records of a game that is played elsewhere")
+            .contains("12 records of games in other processes")
     );
     assert_eq!(
         steps.load(Ordering::Relaxed),
