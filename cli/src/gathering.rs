@@ -36,9 +36,10 @@ pub struct RunArguments {
     runs: Vec<String>,
     #[command(flatten)]
     data: DataArguments,
-    /// Only sessions whose setting has this value of an axis, by its name or as many of its last
-    /// segments as no other axis ends with; an empty value means sessions without the axis; numbers may be written in any way. Also game=NAME, and player=NAME for sessions in
-    /// which a player, model or strategy sits. May be given several times
+    /// Only sessions whose setting has this value of an axis, by its name or by the last segments of
+    /// it if no other axis ends with them (0.5 and 0.50 are the same); an empty value means sessions
+    /// without the axis. Also game=NAME, and player=NAME for sessions in which a player, model or
+    /// strategy sits. May be given several times
     #[arg(long = "where", value_name = "AXIS=VALUE")]
     filters: Vec<String>,
 }

@@ -39,10 +39,8 @@ pub struct PlotPanel {
     pub y_title: &'static str,
     /// Unit of the numbers; empty for none.
     pub unit: &'static str,
-    /// The range of the numbers, where it is known.
+    /// The range that the numbers are in, where that is known; drawn unless one of them is outside.
     pub range: Option<(f64, f64)>,
-    /// Whether they may be outside, so that the range is only what is drawn if they are not.
-    pub may_leave_range: bool,
     /// Lines to compare with: name and value.
     pub baselines: &'static [(&'static str, f64)],
     /// Digits after the point of the numbers in a matrix, where they are not to follow from these.
@@ -160,7 +158,6 @@ impl PlotPanel {
             y_title: "",
             unit: "",
             range: None,
-            may_leave_range: false,
             baselines: &[],
             digits: None,
         }
@@ -202,12 +199,6 @@ impl PlotPanel {
     pub const fn range(mut self, from: f64, to: f64) -> Self {
         self.range = Some((from, to));
         self
-    }
-
-    /// With a range in which most numbers are.
-    pub const fn mostly(mut self, from: f64, to: f64) -> Self {
-        self.may_leave_range = true;
-        self.range(from, to)
     }
 
     /// With so many digits after the point.

@@ -12,8 +12,8 @@ use crate::accumulator::Accumulator;
 pub const METHOD: &str = "t corrected for skewness";
 
 /// What is said beside it, from `docs/statistics.md`.
-pub const CAVEAT: &str = "of fewer than 10 very uneven numbers such an interval covers 88 to 93 % instead of 95 %, of 10 to \
-     20 with a bound up to 97 %";
+pub const CAVEAT: &str = "with fewer than 10 very skewed values it covers 88 to 93 % instead of 95 %, with 10 to 20 bounded \
+     values up to 97 %";
 
 /// What the interval leaves out on either side.
 const TAIL: f64 = 0.025;

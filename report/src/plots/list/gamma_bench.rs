@@ -32,7 +32,7 @@ const fn scores_over(x: By, x_title: &'static str) -> PlotPanel {
         .series(By::Player)
         .split(By::Game)
         .measuring("score (arxiv2024)", "at most 100")
-        .mostly(0.0, 100.0)
+        .range(0.0, 100.0)
 }
 
 pub(super) static PLOTS: &[Plot] = &[
