@@ -114,7 +114,7 @@ def check(
     """
     with experiment_arguments(experiment, options) as arguments:
         printed = _binary.call(binary, ["check", *arguments])
-    return Checked(*_head(r" is good: ([\d,]+) settings?, ([\d,]+) sessions?", printed))
+    return Checked(*_head(r" is valid: ([\d,]+) settings?, ([\d,]+) sessions?", printed))
 
 
 def plan(
