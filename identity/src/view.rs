@@ -60,6 +60,8 @@ struct Known {
     teams: BTreeMap<String, TeamRecord>,
     stored: IdentityDocument,
     version: Option<Version>,
+    /// Whether a team or a token was ever there: a store that comes back empty opens nothing.
+    was_used: bool,
     /// When the store answered last; absent before it did.
     answered: Option<Instant>,
     in_file: IdentityDocument,
@@ -94,6 +96,11 @@ impl KnownHolder {
             ended,
             is_stored: false,
         }
+    }
+
+    /// Whether the store must have been heard lately for it to be believed.
+    pub fn is_stored(&self) -> bool {
+        self.is_stored
     }
 }
 
@@ -201,7 +208,7 @@ impl Identities {
     }
 
     /// Whether the store is to be heard before anybody is let in or sent away for good.
-    pub(crate) fn is_waiting_for_store(&self) -> bool {
+    pub fn is_waiting_for_store(&self) -> bool {
         self.shared.is_stale(&self.shared.known.read())
     }
 
@@ -299,6 +306,13 @@ impl Known {
         let is_first = self.answered.replace(Instant::now()).is_none();
         let is_new = news.is_some();
         if let Some((version, document)) = news {
+            if version.is_of_nothing() && self.was_used {
+                warn!(
+                    "the store has come back without its teams and tokens; nobody is let in without \
+                     one until this process is started again"
+                );
+            }
+            self.was_used |= !version.is_of_nothing();
             self.version = Some(version);
             self.stored = document;
         }
@@ -361,7 +375,7 @@ impl Known {
 
     /// Nobody has ever made a team or a token here, and the store has said so.
     fn was_never_used(&self) -> bool {
-        self.version.as_ref().is_some_and(Version::is_of_nothing)
+        !self.was_used && self.version.as_ref().is_some_and(Version::is_of_nothing)
     }
 }
 

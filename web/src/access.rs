@@ -106,4 +106,6 @@ pub struct SignedIn {
     pub access: Arc<Access>,
     /// Cancelled once they may not any more, and when they sign out.
     pub ended: CancellationToken,
+    /// Whether it rests on a token of a store, which must have been heard lately.
+    pub is_stored: bool,
 }

@@ -151,7 +151,7 @@ fn is_for_people(path: &str) -> bool {
 
 async fn admit(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
     match shared.entrance.admit(request.headers()) {
-        Ok(SignedIn { access, ended }) => {
+        Ok(SignedIn { access, ended, .. }) => {
             request.extensions_mut().insert(access);
             request.extensions_mut().insert(Ended(ended));
             next.run(request).await

@@ -58,6 +58,11 @@ pub trait Doorkeeper: Send + Sync + 'static {
         None
     }
 
+    /// Why tokens of the store are not believed for now: nobody could say that one was revoked.
+    fn in_doubt(&self) -> Option<String> {
+        None
+    }
+
     /// Whether pages may be called by any name. Without a team's token to keep others out they are for
     /// their own machine.
     fn serves_others(&self) -> bool;
@@ -193,7 +198,12 @@ impl Entrance {
             return Err(Refusal::NotEntered);
         }
         cookie.shown = Instant::now();
-        Ok(cookie.signed_in.clone())
+        let signed_in = cookie.signed_in.clone();
+        drop(cookies);
+        match self.doorkeeper.in_doubt().filter(|_| signed_in.is_stored) {
+            Some(why) => Err(Refusal::Unreadable(why)),
+            None => Ok(signed_in),
+        }
     }
 
     /// Where people sign in.
@@ -265,6 +275,7 @@ impl Doorkeeper for PrintedToken {
         let signed_in = is_ours.then(|| SignedIn {
             access: Arc::clone(&self.access),
             ended: CancellationToken::new(),
+            is_stored: false,
         });
         async move { signed_in.ok_or(Refusal::WrongToken) }.boxed()
     }

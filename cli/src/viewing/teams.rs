@@ -132,7 +132,11 @@ impl Doorkeeper for Teams {
             let known = self.sign_in(&token).await?;
             let access = self.access(&known)?;
             let ended = known.ended.child_token();
-            Ok(SignedIn { access, ended })
+            Ok(SignedIn {
+                access,
+                ended,
+                is_stored: known.is_stored(),
+            })
         }
         .boxed()
     }
@@ -151,6 +155,11 @@ impl Doorkeeper for Teams {
 
     fn elsewhere(&self) -> Option<String> {
         (self.pages.elsewhere)()
+    }
+
+    fn in_doubt(&self) -> Option<String> {
+        let waits = self.identities().is_waiting_for_store();
+        waits.then(|| GateRefusal::StoreAway.to_string())
     }
 
     fn serves_others(&self) -> bool {
@@ -190,7 +199,11 @@ impl Provider for Teams {
             })?;
             let ended = CancellationToken::new();
             self.end_in_time(&sign_in, claims, known.holder, ended.clone());
-            Ok(SignedIn { access, ended })
+            Ok(SignedIn {
+                access,
+                ended,
+                is_stored: false,
+            })
         }
         .boxed()
     }

@@ -136,6 +136,19 @@ async fn nobody_is_believed_while_the_store_has_never_answered() {
 }
 
 #[tokio::test]
+async fn store_that_comes_back_empty_opens_nothing() {
+    let server = agon_tests::redis::RedisServer::start();
+    let store = Arc::new(crate::store::RedisIdentityStore::at(&server.url()).unwrap());
+    let token = create(&*store, None).await;
+    let tasks = Tasks::new();
+    let identities = Identities::open(Some(store), None, &tasks).await.unwrap();
+    assert_eq!(refusal(&identities, &token), None);
+    assert!(server.ask(&["FLUSHALL"]).is_some());
+    until(|| refusal(&identities, &token) == Some(Refusal::UnknownToken)).await;
+    assert!(!identities.is_open());
+}
+
+#[tokio::test]
 async fn what_is_revoked_in_the_store_is_not_accepted_because_a_file_names_it() {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(FileIdentityStore::at(&folder.path().join("store")).unwrap());

@@ -143,6 +143,7 @@ fn of_team(team: &str, begun: CancellationToken, ended: &CancellationToken) -> S
     SignedIn {
         access: Arc::new(access(begun).of(holder)),
         ended: ended.clone(),
+        is_stored: false,
     }
 }
 
@@ -151,6 +152,7 @@ fn child_of(signed_in: &SignedIn) -> SignedIn {
     SignedIn {
         access: Arc::clone(&signed_in.access),
         ended: signed_in.ended.child_token(),
+        is_stored: false,
     }
 }
 

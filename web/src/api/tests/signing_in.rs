@@ -18,6 +18,7 @@ impl Lab {
         SignedIn {
             access: Arc::clone(&self.access),
             ended: CancellationToken::new(),
+            is_stored: false,
         }
     }
 }
