@@ -16,6 +16,7 @@ use agon_report::{counted, dollars};
 use agon_service_kit::tasks::Tasks;
 use agon_sim_llm::{SimLlm, SimOptions};
 use agon_worker::{Transport, WorkerOptions, transport};
+use tonic::service::Routes;
 
 use crate::data_folder::{HeldFolder, LEDGER, STORE};
 use crate::describing::describe_at;
@@ -130,8 +131,10 @@ impl Cluster {
         let opened = Coordinator::open(store, options_of_coordinator, &services).await;
         let coordinator = opened.map_err(Failure::surroundings)?;
         let served = coordinator.services();
-        let experiments = transport::into_service(served.experiments);
-        let leases = transport::into_service(served.session_leases);
+        let leases = transport::into_service(served.session_leases.clone());
+        let services_of_coordinator =
+            Routes::new(served.experiments).add_service(served.session_leases);
+        let experiments = transport::into_service(services_of_coordinator.prepare());
         let games = options.games.connect().await?;
         let workers = Tasks::new();
         for number in 0..options.workers {

@@ -24,7 +24,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::lines::{self, Line};
-use crate::output;
+use crate::output::{self, counted};
 use crate::run_folder::records::telemetry_beside;
 use crate::sent::Prompts;
 use crate::templates;
@@ -155,6 +155,8 @@ struct Results {
     sessions: u64,
     simulated: u64,
     published: BTreeSet<String>,
+    /// Records that are listed and cannot be read whole.
+    unreadable: u64,
 }
 
 impl Results {
@@ -165,7 +167,20 @@ impl Results {
             sessions: 0,
             simulated: 0,
             published: BTreeSet::new(),
+            unreadable: 0,
         }
+    }
+
+    /// What the numbers leave out.
+    fn notes(&self, index: &Index, run: Option<&str>) -> Vec<String> {
+        let mut notes = index.notes_of_runs(|one| run.is_none_or(|run| run == one));
+        if self.unreadable > 0 {
+            let count = counted(self.unreadable, "record");
+            notes.push(format!(
+                "{count} cannot be read by this program and are missing here"
+            ));
+        }
+        notes
     }
 
     fn add(&mut self, record: &StoredRecord, telemetry: &Telemetry) {
@@ -189,7 +204,7 @@ impl Results {
             sessions: self.sessions,
             simulated: self.simulated,
             published: &published,
-            notes: Vec::new(),
+            notes: self.notes(index, run),
         };
         for file in site::results(index, &scope) {
             write(folder, file)?;
@@ -224,6 +239,7 @@ impl Sessions<'_> {
                 break;
             };
             let Ok(record) = StoredRecord::from_line(&line.text) else {
+                self.all.unreadable += 1;
                 continue;
             };
             let place = Place {
@@ -273,7 +289,9 @@ impl Sessions<'_> {
                     let remade = remake(&self.tasks, stored, &most, Arc::clone(library)).await;
                     let telemetry = telemetry.and_then(|line| serde_json::from_str(line).ok());
                     let stored = Arc::clone(record);
-                    Ok(Remembered(Prompts::new(stored, remade, telemetry.as_ref())))
+                    let shown = remade
+                        .map(|remade| Remembered(Prompts::new(stored, remade, telemetry.as_ref())));
+                    shown.map_err(|other| format!("{other}, which are not here"))
                 }
             };
             let calls = calls.as_ref().map(|calls| calls as &dyn Calls);

@@ -2,6 +2,7 @@
 //! some 200 bytes a session, and filled while it is looked at. Knows where a record lies by a place
 //! that only its source understands.
 
+mod gaps;
 mod selecting;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -17,6 +18,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::query::SessionQuery;
+
+use gaps::Gaps;
 
 pub use selecting::Played;
 pub(crate) use selecting::{Choices, RunChoice};
@@ -163,9 +166,7 @@ struct OfRun {
     rows: Vec<Row>,
     /// Texts that many rows share.
     texts: BTreeSet<Arc<str>>,
-    notes: BTreeSet<String>,
-    /// Its sessions that stand in a run that was read before.
-    elsewhere: usize,
+    gaps: Gaps,
 }
 
 /// See the module.
@@ -205,8 +206,7 @@ impl Index {
             by_table: HashMap::new(),
             rows: Vec::new(),
             texts: BTreeSet::new(),
-            notes: BTreeSet::new(),
-            elsewhere: 0,
+            gaps: Gaps::default(),
         });
         RunKey(self.runs.len() - 1)
     }
@@ -218,7 +218,7 @@ impl Index {
             return;
         };
         if let Some((known, _)) = self.sessions.get(&id) {
-            of_run.elsewhere += usize::from(*known != key);
+            of_run.gaps.elsewhere += usize::from(*known != key);
             return;
         }
         self.sessions
@@ -227,13 +227,17 @@ impl Index {
         of_run.add(id, session, place);
     }
 
-    /// Something that has to be said of a run's numbers, such as a line that cannot be read.
+    /// Notes a line of a run that cannot be read.
     pub fn note(&mut self, key: RunKey, note: String) {
-        const MOST_NOTES: usize = 20;
-        if let Some(of_run) = self.runs.get_mut(key.0)
-            && of_run.notes.len() < MOST_NOTES
-        {
-            of_run.notes.insert(note);
+        if let Some(of_run) = self.runs.get_mut(key.0) {
+            of_run.gaps.note_unreadable(note);
+        }
+    }
+
+    /// Says how many sessions of a run cannot be had for now, and why the last of them.
+    pub fn set_missing(&mut self, key: RunKey, missing: Option<(usize, String)>) {
+        if let Some(of_run) = self.runs.get_mut(key.0) {
+            of_run.gaps.missing = missing;
         }
     }
 
@@ -246,7 +250,7 @@ impl Index {
     /// All runs that have sessions.
     pub fn runs(&self) -> Vec<Run> {
         let runs = self.runs.iter();
-        let with_sessions = runs.filter(|one| one.run.sessions + one.elsewhere > 0);
+        let with_sessions = runs.filter(|one| one.run.sessions + one.gaps.elsewhere > 0);
         with_sessions.map(|one| one.run.clone()).collect()
     }
 
@@ -261,7 +265,7 @@ impl Index {
         Some(RunHead {
             run: of_run.run.clone(),
             measures: measures.collect(),
-            notes: of_run.notes(),
+            notes: of_run.gaps.notes(),
             cells,
         })
     }
@@ -369,18 +373,6 @@ impl OfRun {
             place,
         };
         self.rows.push(row);
-    }
-
-    fn notes(&self) -> Vec<String> {
-        self.notes.iter().cloned().chain(self.elsewhere()).collect()
-    }
-
-    /// That sessions of it stand in a run that was read before.
-    fn elsewhere(&self) -> Option<String> {
-        let count = self.elsewhere;
-        (count > 0).then(|| {
-            format!("{count} of its sessions stand in another run as well, and are listed there.")
-        })
     }
 
     /// The number of a cell; a new one when it has not been met.

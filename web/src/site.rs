@@ -111,8 +111,11 @@ pub fn lists(index: &Index, place: impl Fn(&str) -> String) -> Vec<SiteFile> {
         head.notes.retain(|note| !note.starts_with("unreadable"));
         files.push(SiteFile::data(format!("runs/{}/head", run.run), &head));
         let all: Vec<_> = index.all_sessions(&run.run).collect();
-        let pages = all.chunks(SESSIONS).enumerate();
-        files.extend(pages.map(|(number, sessions)| {
+        // A run whose sessions all stand in another has a page without any.
+        let pages = all.len().div_ceil(SESSIONS).max(1);
+        files.extend((0..pages).map(|number| {
+            let sessions = all.iter().skip(number * SESSIONS).take(SESSIONS);
+            let sessions: Vec<_> = sessions.collect();
             let page = json!({ "sessions": sessions, "total": all.len() });
             SiteFile::data(format!("runs/{}/sessions-{number}", run.run), &page)
         }));

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::mind::{Journal, Kept, Recorded, RecordedMind};
 use crate::session::{self, SessionPlan};
 use crate::setup::Library;
-use crate::verify;
+use crate::verify::{self, OtherTemplates};
 
 /// A recorded decision with the call that it answered.
 #[derive(Debug, Clone)]
@@ -38,12 +38,16 @@ impl Remade {
 /// Every decision of a record, by seat and index. Where this program asks anything else than
 /// what was recorded, the calls from there on are missing or not the same.
 /// The play may produce only as much as `most`, what the record's line holds.
+///
+/// # Errors
+/// The session was played with other templates.
 pub async fn remake(
     tasks: &Tasks,
     stored: Arc<StoredRecord>,
     most: &Bounds,
     library: Library,
-) -> Vec<Remade> {
+) -> Result<Vec<Remade>, OtherTemplates> {
+    verify::check_templates(&stored, &library)?;
     // What it cannot say, nobody is asked after.
     let referee = verify::referee(&stored, &Games::default()).unwrap_or_default();
     let kept = Arc::new(Kept::of(Arc::clone(&stored)));
@@ -73,5 +77,5 @@ pub async fn remake(
             is_same,
         }
     });
-    remade.collect()
+    Ok(remade.collect())
 }

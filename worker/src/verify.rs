@@ -5,7 +5,7 @@
 use std::io;
 use std::sync::Arc;
 
-use agon_agents::Mind;
+use agon_agents::{Mind, PromptLibrary};
 use agon_engine::extent::{Extent, TooLarge};
 use agon_engine::record::{RecordError, StoredRecord};
 use agon_engine::{Carried, RecordedDecision, Seat, SessionSpec};
@@ -87,6 +87,23 @@ pub async fn verify(
 /// The same of a line that was parsed already.
 ///
 /// # Errors
+/// A session was played with templates that are not at hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it was played with other templates")]
+pub struct OtherTemplates;
+
+/// Whether these are the templates that a session was played with.
+pub(crate) fn check_templates(
+    stored: &StoredRecord,
+    library: &PromptLibrary,
+) -> Result<(), OtherTemplates> {
+    let bundle = stored.spec.prompt_bundle.as_deref();
+    match bundle.is_some_and(|bundle| Some(bundle) != library.digest()) {
+        true => Err(OtherTemplates),
+        false => Ok(()),
+    }
+}
+
 /// As there, but for what is unreadable.
 pub async fn verify_parsed(
     tasks: &Tasks,
@@ -99,9 +116,8 @@ pub async fn verify_parsed(
     if stored.spec.is_imported() {
         return Err(VerifyError::Imported(session));
     }
-    let bundle = stored.spec.prompt_bundle.as_deref();
-    if bundle.is_some_and(|bundle| Some(bundle) != library.digest()) {
-        let reason = "it was played with other templates; name them with --templates".to_owned();
+    if let Err(other) = check_templates(&stored, &library) {
+        let reason = format!("{other}; name them with --templates");
         return Err(VerifyError::NotPlayable { session, reason });
     }
     let replayed = match stored.spec.outside.is_some() && games.get(&stored.spec.game).is_none() {

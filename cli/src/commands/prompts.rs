@@ -188,6 +188,7 @@ async fn show_example(text: &str, library: &PromptLibrary) -> Result<(), Failure
     let record = StoredRecord::from_line(&line).map_err(Failure::surroundings)?;
     let (record, library) = (Arc::new(record), Arc::new(library.clone()));
     let remade = remake(&Tasks::new(), Arc::clone(&record), &RECORD, library).await;
+    let remade = remade.map_err(Failure::surroundings)?;
     let choice = Choice {
         seat: Some(0),
         below: Some(SHOWN),

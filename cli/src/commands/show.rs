@@ -260,6 +260,8 @@ async fn show_prompts(arguments: &Show, found: &Found) -> Result<(), Failure> {
     let tasks = Tasks::new();
     let most = Extent::of_json(found.line.as_bytes());
     let remade = remake(&tasks, Arc::clone(&record), &most, Arc::new(library)).await;
+    let remade = remade
+        .map_err(|other| Failure::BadInput(format!("{other}; name them with --templates")))?;
     let telemetry = found
         .file
         .as_deref()

@@ -194,6 +194,7 @@ fn tell(run: &str, about: &PublishedRun, account: Option<&Account>, has_document
         "experiment": about.experiment,
         "sessions": about.sessions,
         "records": place(run),
+        "segments": about.segments,
         "has_document": has_document,
         "started": account.map(|account| &account.started),
         "versions": account.map(|account| &account.versions),

@@ -106,6 +106,7 @@ impl Source for Files {
             let (record, most) = read.await.map_err(|error| error.to_string())??;
             let (tasks, library) = (Tasks::new(), Arc::new(library));
             let remade = remake(&tasks, Arc::clone(&record), &most, library).await;
+            let remade = remade.map_err(|other| format!("{other}, which are not here"))?;
             let made = tokio::task::spawn_blocking(move || {
                 let telemetry = telemetry(&file, &record);
                 let prompts = Prompts::new(record, remade, telemetry.as_ref());

@@ -30,6 +30,8 @@ pub(super) struct Followed {
     pub compared: Option<Instant>,
     pub spool: Option<Spool>,
     pub fetched: u64,
+    /// Records are not asked for before this.
+    pub fetch_after: Option<Instant>,
 }
 
 impl Followed {
@@ -44,6 +46,7 @@ impl Followed {
             compared: None,
             spool: None,
             fetched: 0,
+            fetch_after: None,
         }
     }
 }
@@ -56,6 +59,12 @@ pub(super) fn is_settled(summary: &ExperimentSummary) -> bool {
 pub(super) fn budget(document: &[u8]) -> Option<f64> {
     let document: serde_json::Value = serde_json::from_slice(document).ok()?;
     document["budget_dollars"].as_str()?.parse().ok()
+}
+
+/// The digest of the templates that an experiment brings.
+pub(super) fn bundle(document: &[u8]) -> Option<String> {
+    let document: serde_json::Value = serde_json::from_slice(document).ok()?;
+    document["prompt_bundle"].as_str().map(str::to_owned)
 }
 
 pub(super) fn sweep_of(

@@ -9,12 +9,14 @@ use std::time::{Duration, Instant};
 use agon_identity::holder::Holder;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
+use agon_proto::v1::session_lease_service_client::SessionLeaseServiceClient;
 use agon_proto::v1::{
     CancelExperimentRequest, ExperimentSummary, FetchRecordsRequest, GetExperimentRequest,
-    GetGatewayStatusRequest, ListExperimentsRequest, PauseExperimentRequest,
-    ResumeExperimentRequest, RetrySessionsRequest, WatchExperimentRequest,
+    GetGatewayStatusRequest, GetPromptBundleRequest, ListExperimentsRequest,
+    PauseExperimentRequest, ResumeExperimentRequest, RetrySessionsRequest, WatchExperimentRequest,
 };
 use agon_service_kit::compute;
+use agon_service_kit::server::LARGEST_RESULT_BYTES;
 use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use agon_web::Library;
 use agon_web::sweeps::{Action, States, Sweep, Sweeps};
@@ -24,11 +26,11 @@ use futures_util::future::BoxFuture;
 use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
-use tonic::Status;
+use tonic::{Code, Status};
 use tracing::{debug, warn};
 
 use super::files::Files;
-use super::followed::{Followed, budget, is_settled, sweep_of};
+use super::followed::{Followed, budget, bundle, is_settled, sweep_of};
 use super::spool::{Spool, Unpacked};
 use crate::failure::Failure;
 use crate::pausing::spent;
@@ -51,6 +53,9 @@ const WINDOW: Duration = Duration::from_secs(30);
 
 /// Records that are taken in before the next look.
 const MOST_RECORDS_AT_ONCE: usize = 2_000;
+
+/// Until records are asked for again that could not be had.
+const FETCH_AGAIN_AFTER: Duration = Duration::from_secs(5);
 
 /// A packed record of so many bytes is not read on the threads that serve.
 const LARGE: usize = 1024 * 1024;
@@ -134,7 +139,8 @@ pub fn follow(
     let folder = private_folder().map_err(Failure::surroundings)?;
     let (sender, states) = watch::channel(States::default());
     let follower = Follower {
-        client: experiment_client(source.experiments),
+        client: experiment_client(source.experiments.clone()),
+        coordinator: source.experiments,
         gateway: source.gateway,
         only: source.only,
         holder: source.holder,
@@ -193,6 +199,7 @@ impl Sweeps for Following {
 
 struct Follower {
     client: Client,
+    coordinator: Transport,
     gateway: Option<Transport>,
     only: Option<String>,
     holder: Holder,
@@ -336,10 +343,27 @@ impl Follower {
             let kept = self.holder.kept_name(name);
             followed.cost = spent(self.gateway.clone(), &kept).await;
         }
-        if followed.fetched < summary.done {
+        let may_fetch = followed.fetch_after.is_none_or(|then| now >= then);
+        if followed.fetched < summary.done && may_fetch {
             self.fetch(name, followed).await?;
         }
         Ok(())
+    }
+
+    /// The templates that an experiment brings; none if whoever looks may not have them, which the pages
+    /// of its calls then say.
+    async fn templates(&self, document: &[u8]) -> Result<BTreeMap<String, String>, Status> {
+        let Some(digest) = bundle(document) else {
+            return Ok(BTreeMap::new());
+        };
+        let mut leases = SessionLeaseServiceClient::new(self.coordinator.clone())
+            .max_decoding_message_size(LARGEST_RESULT_BYTES);
+        let request = GetPromptBundleRequest { digest };
+        match in_time(leases.get_prompt_bundle(request)).await {
+            Ok(bundle) => Ok(bundle.into_inner().templates.into_iter().collect()),
+            Err(refusal) if is_final(&refusal) => Ok(BTreeMap::new()),
+            Err(refusal) => Err(refusal),
+        }
     }
 
     /// Takes in records that are not here yet.
@@ -360,13 +384,13 @@ impl Follower {
         let spool = match &mut followed.spool {
             Some(spool) => spool,
             none => {
+                let templates = self.templates(&of.document).await?;
                 let (files, library) = (&*self.files, Arc::clone(&self.library));
-                let place = "a coordinator".to_owned();
-                match Spool::open(self.folder.path(), name, place, files, library) {
+                let (below, place) = (self.folder.path(), "a coordinator");
+                match Spool::open(below, name, place, &templates, files, library) {
                     Ok(spool) => none.insert(spool),
-                    Err(error) => {
-                        let error = with_causes(&error);
-                        warn!(%error, "records cannot be kept for pages");
+                    Err(failure) => {
+                        warn!(%failure, "records cannot be kept for pages");
                         return Ok(());
                     }
                 }
@@ -381,7 +405,8 @@ impl Follower {
         let mut results = in_time(self.client.fetch_records(request))
             .await?
             .into_inner();
-        for _ in 0..MOST_RECORDS_AT_ONCE {
+        let mut added = 0;
+        while added < MOST_RECORDS_AT_ONCE {
             let Some(result) = results.message().await? else {
                 break;
             };
@@ -392,13 +417,19 @@ impl Follower {
                     unpacking.map_err(|panicked| Status::internal(panicked.to_string()))?
                 }
             };
-            if let Err(error) = spool.add(unpacked) {
-                let error = with_causes(&error);
-                warn!(%error, "records cannot be kept for pages");
-                break;
+            match spool.add(unpacked) {
+                Ok(is_here) => added += usize::from(is_here),
+                Err(error) => {
+                    let error = with_causes(&error);
+                    warn!(%error, "records cannot be kept for pages");
+                    break;
+                }
             }
         }
+        spool.tell_missing();
         followed.fetched = spool.count();
+        // What cannot be had now is not asked for at every look.
+        followed.fetch_after = (added == 0).then(|| Instant::now() + FETCH_AGAIN_AFTER);
         Ok(())
     }
 }
@@ -412,6 +443,14 @@ fn private_folder() -> io::Result<TempDir> {
         builder.permissions(std::fs::Permissions::from_mode(0o700));
     }
     builder.tempdir()
+}
+
+/// Whether asking again would come to the same.
+fn is_final(refusal: &Status) -> bool {
+    matches!(
+        refusal.code(),
+        Code::NotFound | Code::PermissionDenied | Code::Unauthenticated | Code::Unimplemented
+    )
 }
 
 async fn in_time<T>(call: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {

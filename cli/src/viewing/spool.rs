@@ -1,8 +1,9 @@
 //! Records of an experiment that is being played, as a coordinator hands them out: kept in a temporary
 //! file for as long as pages are served, and listed.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +13,10 @@ use agon_report::Session;
 use agon_web::{Library, Place, RunKey};
 
 use super::files::Files;
-use crate::run_folder::{RECORDS, TELEMETRY};
+use crate::data_folder::cannot;
+use crate::failure::Failure;
+use crate::run_folder::{RECORDS, TELEMETRY, TEMPLATES};
+use crate::templates;
 
 /// See the module.
 pub struct Spool {
@@ -22,36 +26,50 @@ pub struct Spool {
     records: File,
     telemetry: File,
     end: u64,
+    telemetry_end: u64,
     /// Positions that are here, a bit each.
     have: Vec<u8>,
+    /// What the coordinator could not read, by position, and why. It is asked for again.
+    missing: BTreeMap<u32, String>,
 }
 
 impl Spool {
-    /// An empty one in a new folder below this one.
+    /// An empty one in a new folder below this one, beside the templates of its experiment.
     ///
     /// # Errors
     /// The folder or its files cannot be made.
     pub fn open(
         below: &Path,
         experiment: &str,
-        place: String,
+        place: &str,
+        templates: &BTreeMap<String, String>,
         files: &Files,
         library: Arc<Library>,
-    ) -> io::Result<Self> {
-        let run = library.index.write().add_run(experiment, place);
+    ) -> Result<Self, Failure> {
         let folder = below.join(files.all().len().to_string());
-        fs::create_dir(&folder)?;
-        let path = folder.join(RECORDS);
-        let records = File::create_new(&path)?;
-        let telemetry = File::create_new(folder.join(TELEMETRY))?;
+        let made = fs::create_dir(&folder);
+        made.map_err(|error| cannot("create", &folder, &error))?;
+        if !templates.is_empty() {
+            let templates = templates.iter();
+            let texts: Vec<_> = templates.map(|(name, text)| (&**name, &**text)).collect();
+            templates::write_new(&folder.join(TEMPLATES), &texts)?;
+        }
+        let new = |name| {
+            let path = folder.join(name);
+            File::create_new(&path).map_err(|error| cannot("create", &path, &error))
+        };
+        let (records, telemetry) = (new(RECORDS)?, new(TELEMETRY)?);
+        let run = library.index.write().add_run(experiment, place.to_owned());
         Ok(Self {
-            library,
             run,
-            file: files.add(path),
+            library,
+            file: files.add(folder.join(RECORDS)),
             records,
             telemetry,
             end: 0,
+            telemetry_end: 0,
             have: Vec::new(),
+            missing: BTreeMap::new(),
         })
     }
 
@@ -71,63 +89,110 @@ impl Spool {
         ones.sum()
     }
 
-    /// Takes a result in; one that cannot be read is noted.
+    /// Takes a result in, and says whether it is here now; one that cannot be read is noted.
     ///
     /// # Errors
-    /// The files cannot be written.
-    pub fn add(&mut self, result: Unpacked) -> io::Result<()> {
-        // One that cannot be read is not asked for again either.
-        let byte = result.position as usize / 8;
-        if self.have.len() <= byte {
-            self.have.resize(byte + 1, 0);
-        }
-        self.have[byte] |= 1 << (result.position % 8);
-        let (session, mut record) = match result.read {
+    /// The files cannot be written; what was here stays.
+    pub fn add(&mut self, result: Unpacked) -> io::Result<bool> {
+        let position = result.position;
+        let (session, record) = match result.read {
             Ok(read) => read,
-            Err(note) => {
+            Err(Unread::Now(why)) => {
+                self.missing.insert(position, why);
+                return Ok(false);
+            }
+            Err(Unread::Ever(note)) => {
                 self.library.index.write().note(self.run, note);
-                return Ok(());
+                self.has(position);
+                return Ok(true);
             }
         };
-        record.push('\n');
-        self.records.write_all(record.as_bytes())?;
-        self.telemetry
-            .write_all(format!("{}\n", result.telemetry.trim_end()).as_bytes())?;
+        let telemetry = format!("{}\n", result.telemetry.trim_end());
+        let written = self
+            .records
+            .write_all(format!("{record}\n").as_bytes())
+            .and_then(|()| self.telemetry.write_all(telemetry.as_bytes()));
+        if let Err(error) = written {
+            // Half a line would move every later one from its place.
+            self.cut()?;
+            return Err(error);
+        }
         let place = Place {
             file: self.file,
             offset: self.end,
         };
-        self.end += record.len() as u64;
+        self.end += record.len() as u64 + 1;
+        self.telemetry_end += telemetry.len() as u64;
         self.library.index.write().add(self.run, &session, place);
+        self.has(position);
+        Ok(true)
+    }
+
+    /// Says in the list what is missing.
+    pub fn tell_missing(&self) {
+        let why = self.missing.values().next_back().cloned();
+        let missing = why.map(|why| (self.missing.len(), why));
+        self.library.index.write().set_missing(self.run, missing);
+    }
+
+    fn has(&mut self, position: u32) {
+        let byte = position as usize / 8;
+        if self.have.len() <= byte {
+            self.have.resize(byte + 1, 0);
+        }
+        self.have[byte] |= 1 << (position % 8);
+        self.missing.remove(&position);
+    }
+
+    fn cut(&mut self) -> io::Result<()> {
+        for (file, end) in [
+            (&mut self.records, self.end),
+            (&mut self.telemetry, self.telemetry_end),
+        ] {
+            file.set_len(end)?;
+            file.seek(SeekFrom::Start(end))?;
+        }
         Ok(())
     }
+}
+
+/// Why a result is not here.
+enum Unread {
+    /// The coordinator could not read it, and may the next time.
+    Now(String),
+    /// What the coordinator has of it is no record.
+    Ever(String),
 }
 
 /// A result that was unpacked and read, which takes processor time.
 pub struct Unpacked {
     position: u32,
-    /// What is listed of it, and its line; or why it cannot be read.
-    read: Result<(Session, String), String>,
+    /// What is listed of it, and its line.
+    read: Result<(Session, String), Unread>,
     telemetry: String,
 }
 
 impl Unpacked {
     /// Reads a result.
     pub fn of(result: &FetchRecordsResponse) -> Self {
-        let record = match result.fault.is_empty() {
-            true => unpack(&result.record).ok_or_else(|| "it is not packed text".to_owned()),
-            false => Err(result.fault.clone()),
+        let read = match result.fault.is_empty() {
+            false => Err(Unread::Now(result.fault.clone())),
+            true => read(&result.record).map_err(|fault| {
+                let id = &result.session_id;
+                Unread::Ever(format!("session {id} cannot be read: {fault}"))
+            }),
         };
-        let read = record.and_then(|mut record| {
-            record.truncate(record.trim_end().len());
-            let session = Session::from_line(record.as_bytes());
-            Ok((session.map_err(|error| error.to_string())?, record))
-        });
-        let unreadable = |fault| format!("session {} cannot be read: {fault}", result.session_id);
         Self {
             position: result.position,
-            read: read.map_err(unreadable),
+            read,
             telemetry: unpack(&result.telemetry).unwrap_or_default(),
         }
     }
+}
+
+fn read(packed: &[u8]) -> Result<(Session, String), String> {
+    let mut record = unpack(packed).ok_or("it is not packed text")?;
+    record.truncate(record.trim_end().len());
+    let session = Session::from_line(record.as_bytes()).map_err(|error| error.to_string())?;
+    Ok((session, record))
 }

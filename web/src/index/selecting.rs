@@ -107,12 +107,22 @@ impl Index {
         }
     }
 
-    /// What has to be said of the sessions that are wanted.
+    /// What numbers over the sessions that are wanted leave out.
     pub fn notes_of(&self, wanted: &Wanted) -> Vec<String> {
-        let runs = self.runs.iter();
-        let runs = runs.filter(|one| wanted.takes_run(&one.run.run));
-        runs.filter_map(|one| Some(format!("{}: {}", one.run.run, one.elsewhere()?)))
-            .collect()
+        self.notes_of_runs(|run| wanted.takes_run(run))
+    }
+
+    /// What numbers over all sessions of these runs leave out.
+    pub fn notes_of_runs(&self, takes: impl Fn(&str) -> bool) -> Vec<String> {
+        let runs = self.runs.iter().filter(|one| takes(&one.run.run));
+        let notes = |one: &OfRun| {
+            let run = &one.run.run;
+            let counts = one.gaps.counts();
+            counts
+                .map(|note| format!("{run}: {note}"))
+                .collect::<Vec<_>>()
+        };
+        runs.flat_map(notes).collect()
     }
 
     /// What results can be narrowed to.

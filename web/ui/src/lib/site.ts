@@ -168,15 +168,15 @@ async function steps(session: string, query: URLSearchParams): Promise<Steps> {
   return { steps: found, total };
 }
 
-async function search(session: string, query: URLSearchParams): Promise<{ steps: number[] }> {
+async function search(session: string, query: URLSearchParams): Promise<{ steps: number[]; total: number }> {
   const wanted = (query.get("q") ?? "").toLowerCase();
   const found: number[] = [];
-  for (let number = 0; wanted !== "" && found.length < MOST_HITS; number += 1) {
+  for (let number = 0; wanted !== ""; number += 1) {
     const here = await block(session, number, query.get("seat"));
     found.push(...here.steps.filter((step) => hasWords(step, wanted)).map((step) => step.step));
     if ((number + 1) * STEPS >= here.total) break;
   }
-  return { steps: found.slice(0, MOST_HITS) };
+  return { steps: found.slice(0, MOST_HITS), total: found.length };
 }
 
 /** Whether a text stands in the words of a step. */
