@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::invitations::ClaimError;
+use super::invitations::{Book, ClaimError};
 use super::limits::{Limits, Rate};
 use super::ports::{Kept, Unanswered};
 use super::seat_state::Stage;
@@ -139,7 +139,16 @@ async fn claim(
             participant,
             at: timestamp(),
         };
-        seats.keep(person).await?;
+        if let Err(refusal) = seats.keep(person).await {
+            // Nobody has the cookie: the invitation lets somebody in again.
+            let leave = move |book: &mut Book| {
+                if let Some(claim) = book.claim_mut(&id) {
+                    claim.left = true;
+                }
+            };
+            seats.change(leave).await?;
+            return Err(refusal);
+        }
         let secure = match is_elsewhere(&headers, &seats) {
             true => "; Secure",
             false => "",

@@ -15,6 +15,10 @@ use super::seat_state::{AskState, GameState};
 /// set aside.
 const RECORDS_WITHIN: Duration = Duration::from_secs(10);
 
+/// A question that is still put so long after its answer was lost on the way, such as with a gateway
+/// that died, and is put to the person again.
+const TAKEN_WITHIN: Duration = Duration::from_secs(10);
+
 /// See the module.
 #[derive(Default)]
 pub struct Tables {
@@ -31,8 +35,10 @@ struct Asked {
     ask: DoorAsk,
     live: Option<Live>,
     is_open: bool,
-    /// What the person answered.
-    answer: Option<String>,
+    /// What the person answered, and when.
+    answer: Option<(String, Instant)>,
+    /// It was not at the door when that was looked at last.
+    is_gone: bool,
 }
 
 impl DoorAsk {
@@ -67,12 +73,19 @@ impl Tables {
         let of_game = of_game.and_then(|(_, game)| own().find(|ask| ask.game() == *game));
         let Some(ask) = same.or(of_game).or_else(|| own().next()) else {
             self.close();
+            if let Some(last) = &mut self.last {
+                last.is_gone = true;
+            }
             return;
         };
         let is_same = before.is_some_and(|(id, _)| id == ask.id());
         if is_same {
             if let Some(last) = &mut self.last {
                 // One that is answered stays at the door for a moment.
+                let is_taken = |(_, at): &(String, Instant)| at.elapsed() < TAKEN_WITHIN;
+                last.answer
+                    .take_if(|answer| last.is_gone || !is_taken(answer));
+                last.is_gone = false;
                 last.is_open = last.answer.is_none();
                 // A question that is put again has its whole time again.
                 last.ask.until = ask.until;
@@ -90,6 +103,7 @@ impl Tables {
             ask: ask.clone(),
             is_open: true,
             answer: None,
+            is_gone: false,
         });
     }
 
@@ -110,7 +124,7 @@ impl Tables {
         let last = self.last.as_mut().filter(|last| last.ask.id() == id);
         if let Some(last) = last {
             last.is_open = false;
-            last.answer = Some(answer);
+            last.answer = Some((answer, Instant::now()));
             self.notice = None;
         }
     }
@@ -176,7 +190,7 @@ impl Tables {
         match answer {
             // The question itself stands beside its controls.
             None => drop(history.pop()),
-            Some(answer) => history.push(Message {
+            Some((answer, _)) => history.push(Message {
                 from: Speaker::You,
                 text: answer.clone(),
             }),

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agon_engine::record::StoredRecord;
@@ -63,6 +64,7 @@ impl Sessions for Nothing {
 struct Memory {
     book: Mutex<Arc<Book>>,
     kept: Mutex<Vec<Value>>,
+    is_full: AtomicBool,
 }
 
 impl Keeper for Memory {
@@ -76,6 +78,9 @@ impl Keeper for Memory {
     }
 
     fn keep(&self, kept: &Kept) -> Result<(), String> {
+        if self.is_full.load(Ordering::Relaxed) {
+            return Err("no space left".to_owned());
+        }
         self.kept.lock().push(serde_json::to_value(kept).unwrap());
         Ok(())
     }
@@ -278,6 +283,39 @@ impl Stand {
         assert_eq!(checked.0, StatusCode::OK);
         guest
     }
+}
+
+#[tokio::test]
+async fn seat_is_free_again_when_its_person_could_not_be_kept() {
+    let stand = Stand::new(People::default());
+    let mut guest = stand.invite("ann", FAR);
+    stand.keeper.is_full.store(true, Ordering::Relaxed);
+    let refused = stand.claim(&mut guest, json!({})).await;
+    assert!(refused.is_server_error(), "{refused}");
+    stand.keeper.is_full.store(false, Ordering::Relaxed);
+    assert_eq!(stand.claim(&mut guest, json!({})).await, StatusCode::OK);
+    assert!(guest.cookie.is_some());
+}
+
+#[tokio::test]
+async fn question_whose_answer_was_lost_is_put_to_the_person_again() {
+    let stand = Stand::new(People::default());
+    let guest = stand.seated("ann").await;
+    let open = async || {
+        let state: Value = serde_json::from_str(&stand.state(&guest).await.1).unwrap();
+        state["ask"]["id"].clone()
+    };
+    let put = |asks| stand.doors.put("ann", asks);
+    put(vec![ask("s", 0, 0, "Your guess?")]);
+    assert_eq!(open().await, "s:0:0");
+    let answer = json!({ "ask": "s:0:0", "value": 30 });
+    let (status, _) = stand.post(&guest, "answer", answer).await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    assert!(open().await.is_null());
+    put(Vec::new());
+    assert!(open().await.is_null());
+    put(vec![ask("s", 0, 0, "Your guess?")]);
+    assert_eq!(open().await, "s:0:0");
 }
 
 #[tokio::test]
