@@ -12,12 +12,13 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import agon
 from agon import _binary, _toml
 from agon.chance import Chance
-from agon.rules import Session
+from agon.rules import Session, as_json
 
 PAGE = Path(__file__).parents[3] / "docs" / "outside-games.md"
 KEY = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
@@ -395,13 +396,16 @@ def test_what_a_game_changes_later_has_not_happened_yet():
     class Changing(agon.Game):
         def play(self, table):
             table.brief()
-            alive = [0, 1]
-            table.tell("before", alive=alive)
+            alive, stock, owned = [0, 1], np.array([5, 5]), [{"gold": 1}]
+            table.tell("before", alive=alive, stock=stock, owned=owned)
             alive.remove(1)
+            stock -= 1
+            owned[0]["gold"] = 0
             yield table.ask(0, "bid", agon.whole())
 
     session = Session.of(Changing, {"params": {}, "seats": 2, "luck": {"key": KEY}})
-    assert session.begin()["events"][1]["facts"] == {"alive": [0, 1]}
+    facts = json.loads(as_json(session.begin()["events"][1]["facts"]))
+    assert facts == {"alive": [0, 1], "stock": [5, 5], "owned": [{"gold": 1}]}
 
 
 def test_a_game_that_leaves_the_thread_ends_its_own_session_alone():

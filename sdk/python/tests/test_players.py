@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -281,6 +282,22 @@ def test_an_answer_after_the_end_of_the_run_is_late(guessing):
 def test_returning_nothing_is_a_failure_that_explains_itself(guessing):
     with pytest.raises(agon.PlayerFailed, match="decide returned None for a guess"):
         agon.run(guessing(), players={"me": lambda ask: None})
+
+
+def test_a_player_that_exits_or_cannot_be_closed_takes_nothing_else_along(guessing, caplog):
+    def leaving(ask):
+        sys.exit("no key")
+
+    with pytest.raises(agon.PlayerFailed, match="leaving raised SystemExit: no key"):
+        agon.run(guessing(), players={"me": leaving})
+
+    class Clinging(TwoThirds):
+        def close(self):
+            raise RuntimeError("not now")
+
+    run = agon.run(guessing(), players={"me": Clinging()})
+    assert (run.outcome, run.sessions_done) == ("complete", 3)
+    assert "player Clinging raised when closed" in caplog.text
 
 
 def test_a_player_without_decide_fails(guessing):

@@ -102,8 +102,9 @@ class Client:
 
 
 def _refusal(status: int, answer: Any) -> Exception:
-    told = answer.get("error", {}) if isinstance(answer, Mapping) else {}
-    message = f"the gateway answered {status}: {told.get('message', answer)}"
+    told = answer.get("error") if isinstance(answer, Mapping) else None
+    message = told.get("message", answer) if isinstance(told, Mapping) else answer
+    message = f"the gateway answered {status}: {message}"
     if status in (429, 500, 502, 503, 504):
         return Unreachable(message)
     return GatewayRefused(message)

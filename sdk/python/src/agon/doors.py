@@ -77,7 +77,7 @@ class Doors:
         *,
         token: str | None = None,
         threads: int = DEFAULT_THREADS,
-        on_failure: Callable[[Ask, Exception], bool] | None = None,
+        on_failure: Callable[[Ask, BaseException], bool] | None = None,
     ) -> None:
         self._pool = _Pool(threads)
         self._stopping = threading.Event()
@@ -150,7 +150,7 @@ class _Door:
         player: Playing,
         client: Client,
         doors: Doors,
-        on_failure: Callable[[Ask, Exception], bool] | None,
+        on_failure: Callable[[Ask, BaseException], bool] | None,
     ) -> None:
         self.name = name
         self.report = Report()
@@ -189,6 +189,9 @@ class _Door:
             except GatewayRefused as refusal:
                 self.refusal = refusal
                 return
+            except Exception as error:  # Whatever it is, nobody looks at this door any more.
+                self.refusal = GatewayRefused(f"door {self.name}: {type(error).__name__}: {error}")
+                return
             pause = _AGAIN_SECONDS
             version = listing["version"]
             self._take(listing["asks"], looked)
@@ -217,7 +220,7 @@ class _Door:
             return
         try:
             reply = reply_of(ask, self.seating.decide(ask))
-        except Exception as error:
+        except BaseException as error:  # sys.exit, too, must not leave the question open for ever.
             self._fail(key, ask, error)
             return
         is_late = ask.time_left is not None and ask.time_left <= 0
@@ -251,7 +254,7 @@ class _Door:
             self.report.answered += answered
             self.report.late += late
 
-    def _fail(self, key: _Key, ask: Ask, error: Exception) -> None:
+    def _fail(self, key: _Key, ask: Ask, error: BaseException) -> None:
         with self._lock:
             self._taken.discard(key)
             self._failed.add(key)
@@ -332,7 +335,7 @@ class _Seating:
         if isinstance(self._player, Player):
             held.append(self._player)
         for player in held:
-            player.close()
+            _close(player)
 
     def _at_seat(self, make: Callable[[], Player], ask: Ask) -> Player:
         seat = (ask.session, ask.seat)
@@ -345,8 +348,16 @@ class _Seating:
                 _, leaving = self._seated.popitem(last=False)
             player = self._seated[seat]
         if leaving is not None:
-            leaving.close()
+            _close(leaving)
         return player
+
+
+def _close(player: Player) -> None:
+    """Close a player; one that raises takes nothing from the others and from what was played."""
+    try:
+        player.close()
+    except Exception as error:
+        _LOG.warning("player %s raised when closed", name_of(player), exc_info=error)
 
 
 def _key(data: Mapping[str, Any]) -> _Key:

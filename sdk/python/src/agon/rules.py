@@ -18,6 +18,7 @@ docs/outside-games.md is the guide.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import json
 import re
@@ -348,9 +349,12 @@ class Game:
 
 
 def _copied(value: Any) -> Any:
-    if type(value) not in (list, tuple):
+    """Copy what a game may change later: lists, dictionaries, arrays."""
+    if isinstance(value, _CONSTANTS):
         return value
-    return [entry if type(entry) not in (list, tuple) else _copied(entry) for entry in value]
+    if type(value) is list and all(isinstance(entry, _CONSTANTS) for entry in value):
+        return value.copy()
+    return copy.deepcopy(value)
 
 
 def _words(name: str) -> list[str]:
@@ -456,5 +460,8 @@ def _plain(value: Any) -> Any:
         return sorted(value)
     raise TypeError(f"{type(value).__name__} is nothing that a record can hold")
 
+
+# Values that nobody can change.
+_CONSTANTS = (bool, int, float, str, type(None))
 
 _ENCODER = json.JSONEncoder(default=_plain, allow_nan=False, separators=(",", ":"))

@@ -148,7 +148,7 @@ class _Serving:
         self._players = players
         self._threads = threads
         self._doors: Doors | None = None
-        self._failures: list[tuple[Ask, Exception]] = []
+        self._failures: list[tuple[Ask, BaseException]] = []
 
     def on_told(self, told: str) -> None:
         if self._doors is None and self._players and (found := _ADDRESS.search(told)):
@@ -184,7 +184,7 @@ class _Serving:
         if self._doors is not None:
             self._doors.close()
 
-    def _on_failure(self, ask: Ask, error: Exception) -> bool:
+    def _on_failure(self, ask: Ask, error: BaseException) -> bool:
         if ask.stand_in is None:
             self._failures.append((ask, error))
         return ask.stand_in is None

@@ -73,3 +73,15 @@ def test_the_table_counts_undefined_sessions():
     assert rows.loc["efficiency", "mean"] == pytest.approx((4 / 8 + 2 / 8) / 2)
     assert rows.loc["gini", "mean"] == 0.25
     assert rows.loc["gini", "undefined"] == 1
+
+
+def test_sessions_of_a_series_count_as_one_in_the_interval():
+    names = [f"s{place}" for place in range(6)]
+    seats = pd.DataFrame({"session": names, "payoff": [1.0, 1.0, 1.0, 5.0, 5.0, 5.0]})
+    sessions = pd.DataFrame({"session": names, "cluster": ["a", "a", "a", "b", "b", "b"]})
+    rows = welfare_table(seats, optimum=8.0, sessions=sessions).frame().set_index("measure")
+    pair = pd.DataFrame({"session": ["a", "b"], "payoff": [1.0, 5.0]})
+    same = welfare_table(pair, optimum=8.0).frame().set_index("measure")
+    assert rows.loc["welfare", ["sessions", "units"]].tolist() == [6, 2]
+    of_pair = same.loc["welfare", ["mean", "low", "high"]].tolist()
+    assert rows.loc["welfare", ["mean", "low", "high"]].tolist() == of_pair

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -67,12 +68,21 @@ class AgonPlay:
 def matches_of(seats: Any, sessions: Any) -> list[Match]:
     """Matches from exported tables of sessions of one game.
 
-    The cost of a session is unknown if a decision has no known price.
+    The cost of a session is unknown if a decision has no known price. Warns of sessions that say
+    little about who plays well: the answers of a seat were mostly forfeited or a stand-in's, or a
+    simulated model's.
     """
     costs = number_column(sessions, "cost_dollars")
     unpriced = number_column(sessions, "unpriced_decisions") > 0
     places, names = column(seats, "seat"), column(seats, "player")
     paid, owners = number_column(seats, "payoff"), column(seats, "session")
+    for fault, table in (("forfeited", seats), ("simulated", sessions)):
+        count = len(set(column(table, "session")[column(table, fault).astype(bool)]))
+        if count > 0:
+            warnings.warn(
+                f"{count} of {len(costs)} sessions are {fault}, and count as they were paid",
+                stacklevel=2,
+            )
     matches = []
     for session, cost, unknown in zip(column(sessions, "session"), costs, unpriced, strict=True):
         rows = np.flatnonzero(owners == session)

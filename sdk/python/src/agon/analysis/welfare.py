@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -112,11 +113,12 @@ class WelfareTable(Result):
     """Welfare of sessions, and its mean."""
 
     sessions: pd.DataFrame
-    """One row per session: `session`, `welfare`, `efficiency`, `gini`."""
+    """One row per session: `session`, `cluster`, `welfare`, `efficiency`, `gini`."""
     rows: pd.DataFrame
 
     def frame(self) -> pd.DataFrame:
-        """A row per measure: mean over sessions where it is defined, interval, how many."""
+        """A row per measure: mean over sessions where it is defined, interval, how many of them
+        and of the independent units that the interval rests on."""
         return self.rows
 
     def heading(self) -> str:
@@ -125,16 +127,24 @@ class WelfareTable(Result):
 
 
 def welfare_table(
-    seats: Columns, optimum: float, worst: float = 0.0, level: float = LEVEL
+    seats: Columns,
+    optimum: float,
+    worst: float = 0.0,
+    level: float = LEVEL,
+    sessions: Columns | None = None,
 ) -> WelfareTable:
     """Welfare, efficiency and Gini coefficient of exported sessions of one game and setting.
 
     `seats`: table with `session` and `payoff`. `optimum`, `worst`: welfare of a session, over all
-    its rounds. Intervals are Student's t over sessions.
+    its rounds. Intervals are Student's t over sessions; with `cluster` of the table `sessions` over
+    the means of clusters, so that the sessions of a series count as one.
     """
     frame = pd.DataFrame(
         {"session": column(seats, "session"), "payoff": number_column(seats, "payoff")}
     )
+    clusters: dict[Any, Any] = {}
+    if sessions is not None:
+        clusters = dict(zip(column(sessions, "session"), column(sessions, "cluster"), strict=True))
     rows = []
     for session, own in frame.groupby("session", sort=False):
         paid = own["payoff"].to_numpy(dtype=np.float64)
@@ -142,20 +152,23 @@ def welfare_table(
         rows.append(
             {
                 "session": session,
+                "cluster": clusters.get(session, session),
                 "welfare": total,
                 "efficiency": efficiency(total, optimum, worst),
                 "gini": gini(paid),
             }
         )
-    sessions: pd.DataFrame = pd.DataFrame(rows)
-    return WelfareTable(sessions, _means(sessions, ["welfare", "efficiency", "gini"], level))
+    table: pd.DataFrame = pd.DataFrame(rows)
+    return WelfareTable(table, _means(table, ["welfare", "efficiency", "gini"], level))
 
 
 def _means(sessions: pd.DataFrame, measures: Sequence[str], level: float) -> pd.DataFrame:
     rows = []
     for measure in measures:
-        values: FloatArray = sessions[measure].dropna().to_numpy(dtype=np.float64)
-        low, high = mean_interval(values, level)
+        defined = sessions.dropna(subset=[measure])
+        values: FloatArray = defined[measure].to_numpy(dtype=np.float64)
+        units = defined.groupby("cluster", sort=False)[measure].mean()
+        low, high = mean_interval(units.to_numpy(dtype=np.float64), level)
         rows.append(
             {
                 "measure": measure,
@@ -163,6 +176,7 @@ def _means(sessions: pd.DataFrame, measures: Sequence[str], level: float) -> pd.
                 "low": low,
                 "high": high,
                 "sessions": values.size,
+                "units": len(units),
                 "undefined": len(sessions) - values.size,
             }
         )

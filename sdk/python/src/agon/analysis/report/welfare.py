@@ -59,6 +59,7 @@ def _welfare(group: Group) -> Found:
             seats[seats["session"].isin(sessions["session"][sessions["players"] == lineup])],
             best,
             worst,
+            sessions=sessions,
         )
         for lineup in lineups
     }
