@@ -279,7 +279,16 @@ impl Play {
 
     /// Takes back answers that another process refuses. A rule player is not asked again.
     fn refuse(&mut self, reply: &OutsideReply) -> Result<Vec<(Seat, Reaction)>, String> {
-        if !(reply.events.is_empty() && reply.asks.is_empty() && reply.payoffs.is_empty()) {
+        let OutsideReply {
+            refused: _,
+            events,
+            asks,
+            payoffs,
+            draws,
+            measures,
+        } = reply;
+        let is_short = events.is_empty() && asks.is_empty() && payoffs.is_empty();
+        if !(is_short && draws.is_empty() && measures.is_none()) {
             return Err("a reply that refuses answers says nothing else".to_owned());
         }
         let asks = self.state.asks();

@@ -47,7 +47,7 @@ impl<R> Strategy<R> {
     /// Uniformly random answers; in every game's list.
     pub const RANDOM: Self = Self::new(
         "random",
-        "every legal answer with the same probability",
+        "random legal answers; where it may pass, it does so half of the time",
         |_, request| request.made(Random),
     );
 

@@ -5,6 +5,8 @@
 //! the record of the session that received it. It is no part of the spec: which
 //! sessions a series has, and their ids, follow from the experiment alone.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -60,11 +62,28 @@ pub fn check(spec: &SessionSpec, carried: Option<&Carried>) -> Result<(), Handov
         }),
         (Some(before), Some(carried)) => {
             let (wanted, found) = (before.id(), carried.from.clone());
-            if wanted == found {
-                return Ok(());
+            if wanted != found {
+                return Err(HandoverError::Other { wanted, found });
             }
-            Err(HandoverError::Other { wanted, found })
+            carried.check_notes(spec.seats.len())
         }
+    }
+}
+
+impl Carried {
+    /// Whether each seat is handed one note of each kind at most, and nobody else any.
+    fn check_notes(&self, seats: usize) -> Result<(), HandoverError> {
+        let mut handed = BTreeSet::new();
+        for CarriedNote { seat, note, .. } in &self.notes {
+            let is_known = *seat < seats && CARRIED_NOTES.contains(&&**note);
+            if !is_known || !handed.insert((seat, note)) {
+                return Err(HandoverError::Note {
+                    seat: *seat,
+                    note: note.clone(),
+                });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -79,6 +98,14 @@ pub enum HandoverError {
     Missing {
         /// Its place, from 0.
         place: u32,
+    },
+    /// No session hands such a note on, or it hands on one of them.
+    #[error("was handed a note {note:?} of seat {seat} that no session hands on, or twice")]
+    Note {
+        /// Whose note it is.
+        seat: Seat,
+        /// Its kind.
+        note: String,
     },
     /// They come from elsewhere.
     #[error("comes after session {wanted}, but was handed notes of session {found}")]

@@ -138,6 +138,8 @@ fn a_script_is_followed_and_what_it_lacks_is_listed() {
     let mut chance = Chance::scripted([
         (HITS, 1, Value::Flag(true)),
         (HITS, 3, Value::Flag(true)),
+        (HITS, 4, Value::Flag(true)),
+        (HITS, 5, Value::Flag(false)),
         (TIES, 1, Value::Integer(9)),
         (VALUATIONS, 1, Value::Integers(vec![30, 0])),
         (VALUATIONS, 2, Value::Integers(vec![30, 5])),
@@ -145,11 +147,12 @@ fn a_script_is_followed_and_what_it_lacks_is_listed() {
         (VALUATIONS, 4, Value::Integers(vec![30])),
         (SUPPLIES, 1, Value::Integer(21)),
     ]);
-    assert!(chance.percent(HITS, 1, 0));
+    assert!(chance.percent(HITS, 1, 50));
     assert_eq!(chance.distinct(VALUATIONS, 1, 2, LADDER), [30, 0]);
     assert!(chance.unscripted().is_empty());
     chance.percent(HITS, 2, 50);
-    // Impossible: not among the tied, off the ladder, twice the same, too few, too much.
+    // Impossible: what never and what always happens, not among the tied, off the ladder, twice the same, too few, too much.
+    assert!(!chance.percent(HITS, 4, 0) && chance.percent(HITS, 5, 100));
     chance.seat_among(TIES, 1, &[2, 3]);
     for at in 2..=4 {
         chance.distinct(VALUATIONS, at, 2, LADDER);
@@ -162,6 +165,8 @@ fn a_script_is_followed_and_what_it_lacks_is_listed() {
         .collect();
     let expected = [
         ("hits", 2),
+        ("hits", 4),
+        ("hits", 5),
         ("ties", 1),
         ("valuations", 2),
         ("valuations", 3),

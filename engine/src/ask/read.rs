@@ -43,10 +43,11 @@ impl Form {
                 Ok(cents.map_or(Action::Number(amount), Action::from))
             }
             Self::Number { max, .. } => {
-                let share = if *max <= 1.0 { 1.0 } else { 100.0 };
-                real_number(value, share)
-                    .map(Action::Number)
-                    .ok_or_else(wrong)
+                let read = match *max <= 1.0 {
+                    true => share(value),
+                    false => number(value),
+                };
+                read.map(Action::Number).ok_or_else(wrong)
             }
             Self::Choice { options } => {
                 let word = value.as_str().ok_or_else(wrong)?.trim().to_lowercase();
@@ -85,13 +86,13 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// A number of any sort; `share` is what 100% comes to.
-fn real_number(value: &Value, share: f64) -> Option<f64> {
+/// A share of the whole, which may be said as a percentage or as a ratio, too.
+fn share(value: &Value) -> Option<f64> {
     let text = value.as_str();
     let numeral = text.and_then(numerals::only);
     match numeral {
         Some(numeral) => Some(match numeral.sort {
-            Sort::Percent => numeral.value / 100.0 * share,
+            Sort::Percent => numeral.value / 100.0,
             _ => numeral.value,
         }),
         None => number(value),

@@ -25,7 +25,10 @@ impl Law<'_> {
     /// Whether this could come out.
     pub(super) fn could_give(&self, value: &Value) -> bool {
         match self {
-            Self::Percent(_) => value.flag().is_some(),
+            Self::Percent(percent) => value.flag().is_some_and(|happens| match happens {
+                true => *percent > 0,
+                false => *percent < 100,
+            }),
             Self::Seat(seats) => {
                 let seat = value.integer().and_then(|seat| usize::try_from(seat).ok());
                 seat.is_some_and(|seat| seats.contains(&seat))
@@ -39,7 +42,12 @@ impl Law<'_> {
                 numbers.is_some_and(|numbers| ladder.could_give(numbers, *count))
             }
             Self::Bell(count, bell) => value.integers().is_some_and(|numbers| {
-                let possible = |number: &i64| (1..=bell.most).contains(number);
+                // Without deviation there is one number alone.
+                let only = (bell.deviation == 0.0).then(|| bell.mean.trunc() as i64);
+                let possible = |number: &i64| {
+                    let is_only = only.is_none_or(|only| only == *number);
+                    is_only && (1..=bell.most).contains(number)
+                };
                 numbers.len() == *count && numbers.iter().all(possible)
             }),
         }

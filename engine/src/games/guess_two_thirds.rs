@@ -13,9 +13,12 @@ use super::prelude::*;
 
 mod players;
 
-/// Distances closer than this are the same distance; numbers are whole and
-/// ratios are short fractions, so real differences are far larger.
+/// Distances closer than this are the same distance, as are those closer than [`SAME_SHARE`] of the
+/// target; numbers are whole and ratios are short fractions, so real differences are far larger.
 const SAME_DISTANCE: f64 = 1e-9;
+
+/// What wide ranges lose by the rounding of the target.
+const SAME_SHARE: f64 = 1e-12;
 
 parameters! {
     /// Parameters of the game.
@@ -181,18 +184,16 @@ fn scores(params: &GuessParams, offset: f64, plain: f64) -> (f64, f64) {
 /// The different numbers closest to the target, in seat order; only the first
 /// of them under [`Tie::First`].
 fn winning_numbers(numbers: impl Iterator<Item = i64>, target: f64, tie: Tie) -> Vec<i64> {
+    let same = larger(SAME_DISTANCE, target.abs() * SAME_SHARE);
     let mut closest = f64::INFINITY;
     let mut winning = Vec::new();
     for number in numbers {
         let distance = (number as f64 - target).abs();
-        if distance < closest - SAME_DISTANCE {
+        if distance < closest - same {
             closest = distance;
             winning.clear();
             winning.push(number);
-        } else if tie == Tie::All
-            && distance <= closest + SAME_DISTANCE
-            && !winning.contains(&number)
-        {
+        } else if tie == Tie::All && distance <= closest + same && !winning.contains(&number) {
             winning.push(number);
         }
     }

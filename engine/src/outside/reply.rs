@@ -130,8 +130,9 @@ impl Form {
             Self::Amount { min, max } if max.is_some_and(|max| max < *min) => {
                 wrong("no amount is legal")
             }
-            Self::Number { min, max } if !(min.is_finite() && max.is_finite() && min <= max) => {
-                wrong("the ends of a number must be finite, the smaller first")
+            // Their distance is finite only if both are.
+            Self::Number { min, max } if !((max - min).is_finite() && min <= max) => {
+                wrong("the ends of a number must be finite, as their distance, the smaller first")
             }
             Self::Choice { options } if options.len() > MOST_OPTIONS => {
                 wrong("a choice has more than a thousand options")

@@ -103,9 +103,10 @@ impl About {
     }
 
     /// Who played: the model that the file is named after in all seats, unless they were played by
-    /// several; those that the authors' program played by a fixed answer are called so.
+    /// several; nobody who is known by name where not each seat's is told. Those that the authors' program played by a fixed answer are called so.
     fn seats(&self, unnamed: Vec<PlayerSpec>) -> Vec<PlayerSpec> {
-        let Some(of_file) = &self.file_model else {
+        let is_whole = self.models.len() == unnamed.len();
+        let Some(of_file) = self.file_model.as_ref().filter(|_| is_whole) else {
             return unnamed;
         };
         let played = || {

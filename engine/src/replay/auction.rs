@@ -2,6 +2,8 @@
 //! bidders' answers are fed in, refused ones included; the bids of recorded rule
 //! bidders must come out of our own rule player; ties are settled as recorded.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, json};
 
 use super::about::named;
@@ -115,8 +117,12 @@ impl Recorded for Auction {
             self.line.reports.len(),
             Some(self.line.bidders.len()),
         );
+        let mut reported = BTreeSet::new();
         for report in &self.line.reports {
             check.at(&*report.name);
+            if !reported.insert(&report.name) {
+                check.fault("it is reported twice");
+            }
             let Some(seat) = self.seat(&report.name) else {
                 check.fault("there is no such bidder");
                 continue;
@@ -249,7 +255,11 @@ impl Auction {
         );
         let mut bids = vec![Value::Nothing; self.line.bidders.len()];
         let mut withdrew = Vec::new();
+        let mut bidders = BTreeSet::new();
         for bid in &round.bids {
+            if !bidders.insert(&bid.bidder) {
+                check.fault(format!("{} bids twice", bid.bidder));
+            }
             match self.seat(&bid.bidder) {
                 None => check.fault(format!("there is no bidder {}", bid.bidder)),
                 Some(seat) if bid.bid == WITHDRAWAL => withdrew.push(seat),

@@ -32,6 +32,17 @@ fn equal_numbers_split_the_prize() {
 }
 
 #[test]
+fn a_tie_in_a_wide_range_goes_to_both_sides() {
+    // The target is 5070362 but for rounding; the two are 2432231 away from it.
+    let numbers = [
+        8_112_579, 8_112_580, 8_112_579, 7_502_593, 8_112_579, 2_638_131, 8_112_579,
+    ];
+    let target = 0.7 * (numbers.iter().sum::<i64>() as f64 / 7.0);
+    let winning = winning_numbers(numbers.into_iter(), target, Tie::All);
+    assert_eq!(winning, [7_502_593, 2_638_131]);
+}
+
+#[test]
 fn a_tie_of_different_numbers_goes_to_all_or_to_the_first_said() {
     // Mean 20, target 20: 15 and 25 are equally close.
     for (tie, payoffs) in [

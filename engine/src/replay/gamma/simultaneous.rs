@@ -205,6 +205,11 @@ impl Round for Dishes {
 
     fn compare(&self, played: &Played<'_>, check: &mut Check) {
         self.compare_named(|name| played.value(RESULT, name), check);
+        if let Some((seat, _)) = self.raw_actions.range(self.actions.len()..).next() {
+            check.fault(format!(
+                "there is no player_{seat} whose words are in raw_actions"
+            ));
+        }
     }
 
     fn payoffs(rounds: &[Self]) -> Option<Vec<f64>> {
