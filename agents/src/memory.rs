@@ -83,7 +83,7 @@ pub struct Excess {
 }
 
 /// Something that was told since the last answer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct News {
     round: u32,
     text: String,
@@ -94,6 +94,9 @@ struct News {
 struct Exchange {
     round: u32,
     told: Message,
+    /// What was told, one by one, where some of it is to be forgotten before the rest: a seat that
+    /// did not answer for some rounds is told of all of them with its next ask.
+    parts: VecDeque<News>,
     answer: Message,
     tokens: usize,
 }
@@ -141,7 +144,19 @@ impl Memory {
         // the round in play is no past round.
         let is_kept = |first: u32| first >= round || first.saturating_add(history) > round;
         self.summary.take_if(|summary| !is_kept(summary.first));
+        // What an exchange tells of, alone; `is_kept` asks for what it begins with.
+        let is_told = |told: u32| told.saturating_add(history) >= round;
         let (past_tokens, past) = (&mut self.past_tokens, &mut self.past);
+        for exchange in past
+            .iter_mut()
+            .filter(|exchange| !exchange.parts.is_empty())
+        {
+            *past_tokens -= exchange.tokens;
+            exchange.parts.retain(|news| is_told(news.round));
+            exchange.told = Message::new(Role::User, joined(&exchange.parts, []));
+            exchange.tokens = exchange.told.tokens() + exchange.answer.tokens();
+            *past_tokens += exchange.tokens;
+        }
         past.retain(|exchange| {
             let kept = is_kept(exchange.round);
             if !kept {
@@ -149,8 +164,7 @@ impl Memory {
             }
             kept
         });
-        self.news
-            .retain(|news| news.round.saturating_add(history) >= round);
+        self.news.retain(|news| is_told(news.round));
     }
 
     /// Adds something that happened.
@@ -167,13 +181,18 @@ impl Memory {
             return;
         };
         let told = Message::new(Role::User, joined(&self.news, []));
-        self.news.clear();
+        let mut parts = std::mem::take(&mut self.news);
+        let before = self.round.saturating_sub(1);
+        if self.history.is_none() || parts.iter().all(|news| news.round >= before) {
+            parts.clear();
+        }
         let answer = Message::new(Role::Assistant, answer);
         let tokens = told.tokens() + answer.tokens();
         self.past_tokens += tokens;
         self.past.push_back(Exchange {
             round: self.round,
             told,
+            parts,
             answer,
             tokens,
         });

@@ -17,7 +17,7 @@ pub const METRICS: &[Metric] = &[
     Metric::gauge(SESSIONS_RUNNING, "Sessions that this worker is playing now"),
     Metric::counter(
         SESSIONS_ENDED,
-        "Tries that ended, by end: finished, parked, budget_spent, impossible, crashed, given_up",
+        "Tries that ended, by end: finished, parked, budget_spent, impossible, unplayable, crashed, given_up",
     ),
     Metric::counter(
         LEASES_LOST,

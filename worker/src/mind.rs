@@ -15,6 +15,7 @@ use agon_service_kit::tasks::with_causes;
 use agon_service_kit::{status, telemetry};
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
+use tonic::Status;
 use tracing::{Instrument as _, warn};
 
 use crate::wire::{self, Asker};
@@ -130,7 +131,10 @@ impl DecisionUsage {
             output_tokens: tokens.output_tokens,
             reasoning_tokens: tokens.reasoning_tokens,
             estimated: tokens.estimated,
-            cost_nanodollars: decided.cost_nanodollars,
+            // An answer from the cache was paid for by the session that had it first.
+            cost_nanodollars: decided
+                .cost_nanodollars
+                .filter(|_| !decided.from_content_cache),
             seconds: took.as_secs_f64(),
         }
     }
@@ -261,12 +265,7 @@ async fn decide(
             Ok(response) => return Ok(response),
             Err(refusal) => refusal,
         };
-        // That this worker is not let in is no matter of the session: it keeps its place until the
-        // token is mended, or somebody else plays it.
-        let is_of_worker = matches!(
-            ErrorClass::of(&refusal),
-            ErrorClass::Unauthenticated | ErrorClass::Forbidden
-        );
+        let is_of_worker = is_of_worker(&refusal);
         if !is_of_worker && !status::is_retryable(&refusal) {
             return Err(wire::mind_error(&refusal));
         }
@@ -281,6 +280,13 @@ async fn decide(
         let delay = delays.next_delay().unwrap_or(LONGEST_DELAY);
         tokio::time::sleep(delay).await;
     }
+}
+
+/// Whether this worker is not let in. That is no matter of the session: it keeps its place until the
+/// token is mended, or somebody else plays it.
+pub(crate) fn is_of_worker(refusal: &Status) -> bool {
+    let class = ErrorClass::of(refusal);
+    matches!(class, ErrorClass::Unauthenticated | ErrorClass::Forbidden)
 }
 
 fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {

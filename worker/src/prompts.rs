@@ -11,6 +11,7 @@ use agon_service_kit::compute;
 use agon_service_kit::status;
 use tokio::sync::OnceCell;
 
+use crate::mind::is_of_worker;
 use crate::setup::Library;
 use crate::transport::CoordinatorClient;
 
@@ -58,8 +59,8 @@ impl Default for Libraries {
 }
 
 impl Libraries {
-    /// The library for a session; asks the coordinator for a bundle it has not seen, for as long as
-    /// the coordinator is away. However many sessions wait for a bundle, it is fetched and checked
+    /// The library for a session; asks the coordinators, one after the other, for a bundle it has not
+    /// seen, for as long as none is there or lets this worker in. However many sessions wait for a bundle, it is fetched and checked
     /// once: that takes longer than a session.
     ///
     /// # Errors
@@ -67,14 +68,14 @@ impl Libraries {
     pub async fn get(
         &self,
         digest: Option<&str>,
-        coordinator: &CoordinatorClient,
+        coordinators: &[CoordinatorClient],
     ) -> Result<Library, LibraryError> {
         let Some(digest) = digest else {
             return Ok(Arc::clone(&self.builtin));
         };
         let bundle = self.bundle(digest);
         let checked = bundle.get_or_try_init(|| async {
-            let templates = fetch(digest, coordinator.clone()).await?;
+            let templates = fetch(digest, coordinators).await?;
             let wanted = digest.to_owned();
             let checked = compute::SHORT.run(move || checked(templates, &wanted));
             Ok(checked.await.unwrap_or_else(|panicked| Err(panicked.0)))
@@ -107,10 +108,12 @@ fn checked(templates: BTreeMap<String, String>, digest: &str) -> Result<Library,
 
 async fn fetch(
     digest: &str,
-    mut coordinator: CoordinatorClient,
+    coordinators: &[CoordinatorClient],
 ) -> Result<BTreeMap<String, String>, LibraryError> {
     let mut delays = Delays::default();
-    loop {
+    // Any of them has it, whichever is in charge.
+    for coordinator in coordinators.iter().cycle() {
+        let mut coordinator = coordinator.clone();
         let request = GetPromptBundleRequest {
             digest: digest.to_owned(),
         };
@@ -119,7 +122,9 @@ async fn fetch(
             Err(refusal) => refusal,
         };
         match delays.next_delay() {
-            Some(delay) if status::is_retryable(&refusal) => tokio::time::sleep(delay).await,
+            Some(delay) if is_of_worker(&refusal) || status::is_retryable(&refusal) => {
+                tokio::time::sleep(delay).await;
+            }
             _ => {
                 return Err(LibraryError::Fetch {
                     digest: digest.to_owned(),
@@ -128,6 +133,10 @@ async fn fetch(
             }
         }
     }
+    Err(LibraryError::Fetch {
+        digest: digest.to_owned(),
+        reason: "there is no coordinator to ask".to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -191,7 +200,8 @@ mod tests {
         let library = agon_agents::replaced(templates).unwrap();
         let digest = library.digest().unwrap();
         let libraries = Libraries::default();
-        let waiting = (0..100).map(|_| libraries.get(Some(digest), &coordinator));
+        let waiting =
+            (0..100).map(|_| libraries.get(Some(digest), std::slice::from_ref(&coordinator)));
         let found: Vec<Library> = join_all(waiting)
             .await
             .into_iter()
@@ -206,7 +216,9 @@ mod tests {
         let (coordinator, fetched) = coordinator("{{ unfinished");
         let libraries = Libraries::default();
         for _ in 0..3 {
-            let found = libraries.get(Some("x"), &coordinator).await;
+            let found = libraries
+                .get(Some("x"), std::slice::from_ref(&coordinator))
+                .await;
             assert!(
                 matches!(found, Err(LibraryError::Unusable { .. })),
                 "{:?}",

@@ -316,7 +316,7 @@ async fn choose(bidder: &mut Bidder<Harbor>, mind: &dyn Mind) -> Result<(), Mind
     let format = ("choice", choices::SCHEMA.to_owned());
     let answered = bidder.ask("strategy", format, choices::read, mind).await?;
     let options = &bidder.own.options;
-    let informed = options.profile || !options.world.seats.is_empty();
+    let informed = options.profile || options.theory_of_mind == TheoryOfMind::True;
     let choice = answered.found.as_ref();
     let note = notes::Strategy {
         item: bidder.picture.place,

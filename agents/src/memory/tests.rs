@@ -127,6 +127,49 @@ fn tokens_are_letters_by_four_rounded_up() {
 }
 
 #[test]
+fn rounds_without_an_answer_are_forgotten_when_their_time_comes() {
+    let mut memory = Memory::new(1_000, WhenFull::Forget);
+    memory.set_rules("rules".into());
+    memory.remember_rounds(3);
+    for round in 1..=6 {
+        memory.enter_round(round);
+        let answer = (round > 2).then(|| format!("answer {round}"));
+        memory.close(format!("Round {round}?"), answer);
+        memory.add_news(format!("result {round}"));
+    }
+    memory.enter_round(7);
+    let messages = memory.conversation(Put::plain("Round 7?"));
+    // Rounds 4 to 6, each with what it began with.
+    let expected = [
+        "rules",
+        "result 4\nRound 5?",
+        "answer 5",
+        "result 5\nRound 6?",
+        "answer 6",
+        "result 6\nRound 7?",
+    ];
+    assert_eq!(contents(&messages), expected);
+    let mut memory = Memory::new(1_000, WhenFull::Forget);
+    memory.remember_rounds(3);
+    for round in 1..=3 {
+        memory.enter_round(round);
+        let answer = (round > 2).then(|| "answer 3".to_owned());
+        memory.close(format!("Round {round}?"), answer);
+        memory.add_news(format!("result {round}"));
+    }
+    memory.enter_round(4);
+    memory.close("Round 4?".to_owned(), Some("answer 4".to_owned()));
+    memory.enter_round(5);
+    let told = &memory.conversation(Put::plain("Round 5?"))[0].content;
+    assert_eq!(&**told, "Round 2?\nresult 2\nRound 3?");
+    let tokens = memory
+        .past
+        .iter()
+        .map(|one| one.told.tokens() + one.answer.tokens());
+    assert_eq!(memory.past_tokens, tokens.sum::<usize>());
+}
+
+#[test]
 fn a_game_may_say_how_many_rounds_are_remembered() {
     for (history, expected) in [
         (0, &["rules", "Round 5?"][..]),

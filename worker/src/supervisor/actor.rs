@@ -60,7 +60,7 @@ struct Playing {
 pub struct SupervisorActor {
     tasks: Tasks,
     /// Coordinators of which one is in charge.
-    coordinators: Vec<CoordinatorClient>,
+    coordinators: Arc<[CoordinatorClient]>,
     /// The one that is tried or used.
     at: usize,
     gateway: GatewayClient,
@@ -92,7 +92,7 @@ impl SupervisorActor {
         );
         Self {
             tasks,
-            coordinators,
+            coordinators: coordinators.into(),
             at: 0,
             gateway,
             libraries: Libraries::default(),
@@ -340,7 +340,7 @@ impl SupervisorActor {
         self.playing.insert(key, playing);
         let try_ = Try {
             tasks: self.tasks.clone(),
-            coordinator: self.coordinators[self.at].clone(),
+            coordinators: Arc::clone(&self.coordinators),
             gateway: self.gateway.clone(),
             libraries: self.libraries.clone(),
             games: self.games.clone(),

@@ -31,7 +31,7 @@ const ENVELOPE_BYTES: usize = 1024 * 1024;
 /// One try to play a session.
 pub(super) struct Try {
     pub(super) tasks: Tasks,
-    pub(super) coordinator: CoordinatorClient,
+    pub(super) coordinators: Arc<[CoordinatorClient]>,
     pub(super) gateway: GatewayClient,
     pub(super) libraries: Libraries,
     pub(super) games: Games,
@@ -43,6 +43,12 @@ pub(super) struct Try {
 impl Try {
     /// Plays it to an end.
     pub(super) async fn play(self, lease: Lease) -> Outcome {
+        let outcome = self.outcome(lease).await;
+        ::metrics::counter!(metrics::SESSIONS_ENDED, "end" => name(&outcome)).increment(1);
+        outcome
+    }
+
+    async fn outcome(self, lease: Lease) -> Outcome {
         let spec: SessionSpec = match serde_json::from_slice(&lease.spec) {
             Ok(spec) => spec,
             Err(error) => return impossible(format!("unreadable session spec: {error}")),
@@ -52,7 +58,7 @@ impl Try {
             Err(error) => return impossible(format!("unreadable notes of a series: {error}")),
         };
         let digest = spec.prompt_bundle.clone();
-        let wanted = self.libraries.get(digest.as_deref(), &self.coordinator);
+        let wanted = self.libraries.get(digest.as_deref(), &self.coordinators);
         let library = match self.stop.run_until_cancelled(wanted).await {
             None => return Outcome::GivenUp,
             Some(Err(error)) => return impossible(error.to_string()),
@@ -105,12 +111,30 @@ impl Try {
         };
         let begun = Instant::now();
         let end = session::run(self.tasks, plan).instrument(span).await;
-        let (name, outcome) = outcome(end, &self.worker_id, lease.attempt, begun.elapsed());
-        ::metrics::counter!(metrics::SESSIONS_ENDED, "end" => name).increment(1);
-        match outcome {
+        let took = begun.elapsed();
+        let outcome = match lines(end, &self.worker_id, lease.attempt, took) {
             Ok((record, telemetry)) => packed(&record, &telemetry),
             Err(failed) => failed,
+        };
+        if matches!(outcome, Outcome::Finished { .. }) {
+            ::metrics::histogram!(metrics::SESSION_SECONDS).record(took.as_secs_f64());
         }
+        outcome
+    }
+}
+
+/// What an outcome is called in metrics.
+fn name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Finished { .. } => "finished",
+        Outcome::GivenUp => "given_up",
+        Outcome::Failed { kind, .. } => match kind {
+            FailureKind::Parked => "parked",
+            FailureKind::BudgetSpent => "budget_spent",
+            FailureKind::Unspecified | FailureKind::Impossible => "impossible",
+            FailureKind::Unplayable => "unplayable",
+            FailureKind::Crashed => "crashed",
+        },
     }
 }
 
@@ -164,51 +188,40 @@ fn packed(record: &str, telemetry: &str) -> Outcome {
     Outcome::Finished { record, telemetry }
 }
 
-/// Record and telemetry as lines, or how it failed.
-type Lines = Result<(String, String), Outcome>;
-
-/// What a try comes to, in the coordinator's terms, and what that is called in metrics.
-fn outcome(
+/// Record and telemetry as lines, or how it failed, in the coordinator's terms.
+fn lines(
     end: SessionEnd,
     worker_id: &str,
     attempt: u32,
     took: Duration,
-) -> (&'static str, Lines) {
+) -> Result<(String, String), Outcome> {
     let failed = |kind, reason| Err(Outcome::Failed { kind, reason });
     match end {
         SessionEnd::Finished {
             record,
             usage,
             each,
-        } => match record.to_line() {
-            Ok(line) => {
-                let seconds = took.as_secs_f64();
-                ::metrics::histogram!(metrics::SESSION_SECONDS).record(seconds);
-                let telemetry = serde_json::json!({
-                    "session": record.session,
-                    "worker": worker_id,
-                    "attempt": attempt,
-                    "seconds": seconds,
-                    "decisions": record.decisions.len(),
-                    "usage": usage,
-                    "each": each,
-                });
-                ("finished", Ok((line, telemetry.to_string())))
-            }
-            Err(error) => (
-                "impossible",
-                Err(impossible(format!("unwritable record: {error}"))),
-            ),
-        },
-        SessionEnd::Parked(reason) => ("parked", failed(FailureKind::Parked, reason)),
-        SessionEnd::BudgetSpent(reason) => {
-            ("budget_spent", failed(FailureKind::BudgetSpent, reason))
+        } => {
+            let line = record.to_line();
+            let line = line.map_err(|error| impossible(format!("unwritable record: {error}")))?;
+            let telemetry = serde_json::json!({
+                "session": record.session,
+                "worker": worker_id,
+                "attempt": attempt,
+                "seconds": took.as_secs_f64(),
+                "decisions": record.decisions.len(),
+                "usage": usage,
+                "each": each,
+            });
+            Ok((line, telemetry.to_string()))
         }
-        SessionEnd::Impossible(reason) => ("impossible", Err(impossible(reason))),
-        SessionEnd::TooLarge(much) => ("too_large", Err(impossible(too_large(&much)))),
-        SessionEnd::Unplayable(reason) => ("unplayable", failed(FailureKind::Unplayable, reason)),
-        SessionEnd::Crashed(reason) => ("crashed", failed(FailureKind::Crashed, reason)),
-        SessionEnd::GivenUp => ("given_up", Err(Outcome::GivenUp)),
+        SessionEnd::Parked(reason) => failed(FailureKind::Parked, reason),
+        SessionEnd::BudgetSpent(reason) => failed(FailureKind::BudgetSpent, reason),
+        SessionEnd::Impossible(reason) => failed(FailureKind::Impossible, reason),
+        SessionEnd::TooLarge(much) => failed(FailureKind::Impossible, too_large(&much)),
+        SessionEnd::Unplayable(reason) => failed(FailureKind::Unplayable, reason),
+        SessionEnd::Crashed(reason) => failed(FailureKind::Crashed, reason),
+        SessionEnd::GivenUp => Err(Outcome::GivenUp),
     }
 }
 

@@ -71,6 +71,15 @@ pub enum Outcome {
 /// the old try is still ending.
 type Key = (String, Bytes);
 
+/// Whether a session may be what ends workers, and whether the coordinator knows that it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Suspicion {
+    Nothing,
+    Suspect,
+    /// This heartbeat told of a new decision.
+    Told(u64),
+}
+
 /// See the module.
 pub struct SupervisorState {
     register: RegisterWorker,
@@ -87,7 +96,7 @@ pub struct SupervisorState {
     heartbeats: u64,
     /// Heartbeats that were not heard yet, and when they were sent.
     unheard: BTreeMap<u64, Duration>,
-    playing: BTreeMap<Key, bool>,
+    playing: BTreeMap<Key, Suspicion>,
     /// Results that the coordinator has not acknowledged.
     unsettled: BTreeMap<Key, Told>,
     /// Of these, those that were not said over this stream.
@@ -132,6 +141,12 @@ impl SupervisorState {
         self.registered_at = now;
         self.heartbeats = 0;
         self.unheard.clear();
+        for suspicion in self.playing.values_mut() {
+            if matches!(suspicion, Suspicion::Told(_)) {
+                // It may have been lost with its stream.
+                *suspicion = Suspicion::Suspect;
+            }
+        }
         let owed = self.unsettled.keys();
         self.claimed = self.playing.keys().chain(owed).cloned().collect();
         let register = RegisterWorker {
@@ -159,10 +174,10 @@ impl SupervisorState {
         self.heartbeats += 1;
         self.unheard.insert(self.heartbeats, now);
         let mut list = Vec::new();
-        for (key, suspect) in &mut self.playing {
+        for (key, suspicion) in &mut self.playing {
             let lease = lease_ref(key);
-            if *suspect && progressed(&lease) {
-                *suspect = false;
+            if *suspicion == Suspicion::Suspect && progressed(&lease) {
+                *suspicion = Suspicion::Told(self.heartbeats);
                 list.push(lease);
             }
         }
@@ -221,6 +236,11 @@ impl SupervisorState {
                 if let Some(sent) = self.unheard.remove(&heard.number) {
                     self.unheard.retain(|number, _| *number > heard.number);
                     self.held_until = self.held_until.max(sent + self.lease_time);
+                }
+                for suspicion in self.playing.values_mut() {
+                    if matches!(suspicion, Suspicion::Told(told) if *told <= heard.number) {
+                        *suspicion = Suspicion::Nothing;
+                    }
                 }
                 Vec::new()
             }
@@ -351,7 +371,11 @@ impl SupervisorState {
             };
             return Some(Effect::Send(ToCoordinator::Release(release)));
         }
-        self.playing.insert(key(reference), lease.suspect);
+        let suspicion = match lease.suspect {
+            true => Suspicion::Suspect,
+            false => Suspicion::Nothing,
+        };
+        self.playing.insert(key(reference), suspicion);
         Some(Effect::Start(Box::new(lease)))
     }
 

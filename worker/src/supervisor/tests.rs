@@ -436,6 +436,31 @@ fn a_suspect_that_progressed_is_told_once() {
 }
 
 #[test]
+fn progress_of_a_suspect_is_told_again_unless_its_heartbeat_was_heard() {
+    let mut state = worker();
+    let suspect = lease("a", 1);
+    let only = std::slice::from_ref(&suspect);
+    let granted = GrantedLeases {
+        leases: vec![Lease {
+            lease: Some(suspect.clone()),
+            suspect: true,
+            ..Lease::default()
+        }],
+    };
+    state.on_message(FromCoordinator::Granted(granted));
+    let told = beat(&mut state, SECOND, only);
+    assert_eq!(told.progressed, only);
+    again(&mut state);
+    let told = beat(&mut state, SECOND, only);
+    assert_eq!(told.progressed, only);
+    let number = told.number;
+    state.on_message(FromCoordinator::Heard(HeartbeatHeard { number }));
+    again(&mut state);
+    let told = beat(&mut state, SECOND, only);
+    assert!(told.progressed.is_empty());
+}
+
+#[test]
 fn every_lease_that_is_granted_is_played() {
     let mut state = worker();
     let both = [lease("a", 1), lease("b", 1)];

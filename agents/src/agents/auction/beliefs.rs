@@ -74,7 +74,8 @@ impl<A: Bids> Bidder<A> {
             checked,
             wrong,
             tries: answered.tries,
-            corrected: !errors.is_empty() && status == truth,
+            // Who is left out has won nothing and made no profit, as when it is checked.
+            corrected: !errors.is_empty() && status.mistakes(&truth, &me, 0).is_empty(),
             errors,
             truth,
             source,

@@ -332,9 +332,13 @@ impl<A: Bids> Bidder<A> {
             .bound
             .saturating_sub(later.as_ref().map_or(0, Later::tokens));
         let mut messages = Vec::new();
-        for detail in Detail::STEPS {
+        for (step, detail) in (1..).zip(Detail::STEPS) {
             let values = self.values(template, rival, detail);
-            messages = self.templates.conversation(template, values)?;
+            messages = match self.templates.conversation(template, values) {
+                // So long a text as nobody may render does not fit either.
+                Err(_) if step < Detail::STEPS.len() => continue,
+                rendered => rendered?,
+            };
             if messages.iter().map(Message::tokens).sum::<usize>() <= room {
                 break;
             }

@@ -114,7 +114,9 @@ fn about<'a>(sentence: &'a str, rivals: &[String]) -> Option<About<'a>> {
     let (rival, rest) = rivals
         .iter()
         .enumerate()
-        .find_map(|(rival, name)| Some((rival, behind_name(sentence, name)?)))?;
+        .filter_map(|(rival, name)| Some((rival, behind_name(sentence, name)?)))
+        // Of names that begin alike it is the longest.
+        .max_by_key(|(rival, _)| rivals[*rival].len())?;
     let rest = behind_possessive(rest).unwrap_or(rest);
     let marked = behind_mark(rest);
     let words = marked.unwrap_or(rest);
