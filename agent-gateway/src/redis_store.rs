@@ -9,14 +9,14 @@ use redis::RedisError;
 #[derive(Debug, thiserror::Error)]
 pub enum RedisStoreError {
     /// The address makes no sense.
-    #[error("what was given is not a redis address, write redis://host:port")]
+    #[error("what was given is not a Redis address, write redis://host:port")]
     Address {
         /// What the client says.
         #[source]
         source: RedisError,
     },
     /// Somebody answers there, but will not serve us; waiting does not help.
-    #[error("redis at {shown} refuses this gateway")]
+    #[error("Redis at {shown} refuses this gateway")]
     Refused {
         /// The address without its password.
         shown: String,
@@ -70,7 +70,7 @@ mod tests {
         ] {
             let error = connect(address, None).err().unwrap();
             let text = format!("{error} {error:?}");
-            assert!(text.contains("is not a redis address"), "{text}");
+            assert!(text.contains("is not a Redis address"), "{text}");
             assert!(!text.contains("secret"), "{text}");
         }
     }

@@ -137,6 +137,14 @@ impl CheckedExperiment {
         self.settings * each
     }
 
+    /// The strategy of the rule player that plays where `--model` would put a model; `None` where a
+    /// model plays or no place is kept for one.
+    pub fn stand_in(&self) -> Option<&str> {
+        let is_kept = self.models.is_empty() && !self.document.model.is_empty();
+        let subject = self.document.players.get(SUBJECT).filter(|_| is_kept)?;
+        subject.get("strategy")?.as_str()
+    }
+
     /// The budget, to stand at the end of a line; nothing without one.
     pub fn budget_in_words(&self) -> String {
         let budget = self.document.budget_nanodollars().map(dollars);

@@ -179,7 +179,7 @@ pub enum JournalError {
         source: ::redis::RedisError,
     },
     /// Redis answers and refuses, which no waiting mends.
-    #[error("redis at {address} refuses this coordinator")]
+    #[error("Redis at {address} refuses this coordinator")]
     Refused {
         /// The address without its password.
         address: String,

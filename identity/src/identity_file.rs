@@ -423,7 +423,7 @@ mod tests {
                 ("tokens = ['SECRET']", "tokens: invalid type: sequence"),
                 (
                     "tokens = 'SECRET'",
-                    "tokens: invalid type: string, expected a map",
+                    "tokens: invalid type: string, expected a table",
                 ),
                 ("[tokens.ci]\nvalue = 'SECRET'", "unknown field `value`"),
                 (

@@ -104,9 +104,28 @@ impl ConfigError {
             place: span.map(|span| Place::of(text, span)),
             path: path.to_owned(),
             // Parsers break their messages over lines; the first line must say it all.
-            message: message.into().trim().replace('\n', ", "),
+            message: in_words(message.into().trim().replace('\n', ", ")),
         }
     }
+}
+
+/// A parser's message, with what TOML calls it in place of the name of a type of this program.
+fn in_words(message: String) -> String {
+    let Some((fault, expected)) = message.rsplit_once(", expected ") else {
+        return message;
+    };
+    let words = match expected {
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a map" => "a table",
+        "a sequence" => "a list",
+        name if name.starts_with("struct ") => "a table",
+        _ => return message,
+    };
+    format!("{fault}, expected {words}")
 }
 
 impl Place {

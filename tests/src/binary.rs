@@ -4,6 +4,9 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
 
 use crate::tree;
 
@@ -117,7 +120,13 @@ pub struct Role {
     child: Child,
     out: BufReader<ChildStdout>,
     name: String,
+    /// Gone with the role.
+    _alive: Sender<()>,
 }
+
+/// A role that a test waits for in vain is killed after this time, so that the test fails and does not
+/// hang.
+const LONGEST: Duration = Duration::from_secs(15 * 60);
 
 impl Role {
     /// Starts `agon ROLE ...` and returns when it has printed its first line.
@@ -172,10 +181,18 @@ impl Role {
         command.stdout(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
         let out = BufReader::new(child.stdout.take().expect("a pipe"));
+        let (alive, gone) = mpsc::channel();
+        let id = child.id().to_string();
+        thread::spawn(move || {
+            if gone.recv_timeout(LONGEST) == Err(RecvTimeoutError::Timeout) {
+                let _ = Command::new("kill").args(["-KILL", &id]).status();
+            }
+        });
         Self {
             child,
             out,
             name: name.to_owned(),
+            _alive: alive,
         }
     }
 

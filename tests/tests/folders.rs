@@ -189,7 +189,7 @@ const CASES: &[Case] = &[
         "a file in the place of the folder",
         || with(|stand| stand.write("out", "x")),
         "out",
-        &["cannot use"],
+        &["a folder is needed"],
     ),
     (
         "a link to a folder with a thesis",

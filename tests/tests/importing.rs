@@ -231,6 +231,17 @@ fn raw_results_of_the_authors_are_the_same_sessions_as_records_of_them() {
     let ended = import(&settings).expect_code(2);
     let said = "settings.json: no raw result of gamma-Bench: missing field `round_records`";
     assert!(ended.err.contains(said), "{}", ended.err);
+    assert_eq!(
+        ended.out, "",
+        "nothing was imported, so that there is no table"
+    );
+    fs::remove_file(odd.join("battle_royale_v1_9.json")).unwrap();
+    let ended = import(&odd).expect_code(2);
+    assert!(
+        ended.err.contains("no recorded game in what was named"),
+        "{}",
+        ended.err
+    );
 }
 
 /// Scores of a game and a model, by their names and places.

@@ -157,7 +157,7 @@ fn who_leaves_comes_back_to_the_same_point_and_the_record_does_not_know() {
     let arguments = arguments(&experiment, &parts, &[]);
     // By Ctrl-C, between a foul and the answer that counts.
     let mut first = Role::launch_with(&arguments, piped);
-    first.line_with("Type a whole number from 1000");
+    first.line_with("Type a whole number");
     first.say("10");
     first.line_with("That answer does not count");
     first.signal("-INT");

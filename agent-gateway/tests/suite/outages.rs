@@ -65,7 +65,7 @@ async fn redis_that_refuses_the_gateway_is_told_at_once() {
         .err()
         .unwrap();
     let shown = server.url();
-    let expected = format!("redis at {shown} refuses this gateway");
+    let expected = format!("Redis at {shown} refuses this gateway");
     assert_eq!(error.to_string(), expected);
     assert!(!format!("{error:?}").contains("secret"));
 }

@@ -71,8 +71,8 @@ struct Read {
 /// Imports them.
 ///
 /// # Errors
-/// Exit 1 when a game could not be reproduced, 2 when a line could not be read; the others are
-/// imported all the same.
+/// Exit 1 when a game could not be reproduced, 2 when a line could not be read or there is no game;
+/// the others are imported all the same.
 pub fn run(arguments: &Import) -> Result<(), Failure> {
     let place = Place {
         data: arguments.data.folder(),
@@ -131,15 +131,15 @@ pub fn run(arguments: &Import) -> Result<(), Failure> {
     if read.taken > 0 {
         publish(&folder, &entry)?;
     }
-    output::print(&format!(
-        "{heading}\n\n{}",
-        shown(&tables, compare, output::width())
-    ));
-    output::tell(&format!(
-        "results in {}; `agon leaderboard {}` ranks them",
-        folder.path().in_line(),
-        arguments.name
-    ));
+    if read.taken > 0 {
+        let tables = shown(&tables, compare, output::width());
+        output::print(&format!("{heading}\n\n{tables}"));
+        output::tell(&format!(
+            "results in {}; `agon leaderboard {}` ranks them",
+            folder.path().in_line(),
+            arguments.name
+        ));
+    }
     if read.again > 0 {
         output::tell(&format!(
             "{} came again and counted once",
@@ -296,6 +296,10 @@ impl Read {
 
     fn verdict(&self) -> Result<(), Failure> {
         match (self.taken, self.unreadable, self.differing) {
+            (0, 0, 0) => Err(Failure::BadInput(
+                "no recorded game in what was named; `agon import --help` says what it reads"
+                    .into(),
+            )),
             (_, 0, 0) => Ok(()),
             (_, 0, games) => Err(Failure::BadNews(format!(
                 "{} left out, see above",

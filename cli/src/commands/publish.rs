@@ -93,6 +93,10 @@ pub fn run(arguments: &Publish, log: &LogArguments) -> Result<(), Failure> {
         counted(published.files as u64, "file"),
         published.bytes as f64 / 1e6
     ));
+    output::print(&format!(
+        "look at it: python3 -m http.server -d {out}, or any other web server; browsers do not open \
+         it from the disk"
+    ));
     output::print(&format!("check it in {out}: sha256sum -c SHA256SUMS"));
     for command in &published.verify {
         output::print(&format!("                 {command}"));

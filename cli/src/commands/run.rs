@@ -378,6 +378,11 @@ async fn hand_in_as(
     let (sessions, already_done) = (submitted.sessions, submitted.already_done);
     if !arguments.quiet {
         submitted.origins.iter().for_each(tell_origin);
+        if let Some(rule) = checked.stand_in() {
+            output::tell(&format!(
+                "player subject: the built-in {rule}; --model NAME puts a model in its place"
+            ));
+        }
     }
     let has_listener = arguments.web.is_some() || arguments.http_listen.is_some();
     // A cluster's gateway may have doors of its own.

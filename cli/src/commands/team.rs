@@ -123,6 +123,11 @@ pub fn run(arguments: &Team) -> Result<(), Failure> {
                 };
                 done(change(store, set).await)?;
                 note(store, "team set", &terms.name).await;
+                output::tell(&format!(
+                    "team {}: sessions at a time: {}",
+                    terms.name,
+                    sessions(terms.sessions)
+                ));
             }
             What::List { json, .. } => list(store, *json).await?,
             What::Remove {
@@ -135,6 +140,14 @@ pub fn run(arguments: &Team) -> Result<(), Failure> {
                 };
                 done(change(store, remove).await)?;
                 note(store, "team remove", name).await;
+                let tokens = if *revoke_tokens {
+                    " and revoked its tokens"
+                } else {
+                    ""
+                };
+                output::tell(&format!(
+                    "removed team {name}{tokens}; its experiments go on and stay, for admins"
+                ));
             }
         }
         Ok(())
@@ -163,13 +176,19 @@ async fn list(store: &dyn IdentityStore, json: bool) -> Result<(), Failure> {
     }
     let mut columns = Columns::new(["team", "sessions at a time", "tokens"]);
     for (name, team) in document.present_teams() {
-        let sessions = team
-            .sessions
-            .map_or("any".to_owned(), |most| most.to_string());
-        columns.row([name.clone(), sessions, valid(name).to_string()]);
+        columns.row([
+            name.clone(),
+            sessions(team.sessions),
+            valid(name).to_string(),
+        ]);
     }
     output::print(&columns.to_string());
     Ok(())
+}
+
+/// How many sessions at a time a team may have.
+fn sessions(most: Option<u32>) -> String {
+    most.map_or("any".to_owned(), |most| most.to_string())
 }
 
 /// The failure that a store's error is.

@@ -139,7 +139,10 @@ pub fn run(arguments: &Token) -> Result<(), Failure> {
                     let revoke =
                         |document: &mut IdentityDocument| document.revoke_token(id, unix_ms());
                     match done(change(store.as_ref(), revoke).await) {
-                        Ok(()) => note(store.as_ref(), "token revoke", id).await,
+                        Ok(()) => {
+                            note(store.as_ref(), "token revoke", id).await;
+                            output::tell(&format!("revoked token {id}"));
+                        }
                         Err(failure) => failed = Err(failure),
                     }
                 }

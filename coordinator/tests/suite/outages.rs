@@ -104,7 +104,7 @@ async fn redis_that_refuses_a_coordinator_is_told_at_once() {
     let CoordinatorError::Store(refused @ JournalError::Refused { .. }) = &error else {
         panic!("{error:?}");
     };
-    let expected = format!("redis at {} refuses this coordinator", server.url());
+    let expected = format!("Redis at {} refuses this coordinator", server.url());
     assert_eq!(refused.to_string(), expected);
     assert!(!format!("{error:?}").contains("secret"));
 }

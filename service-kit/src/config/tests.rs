@@ -62,6 +62,17 @@ fn wrong_type_and_missing_field_have_a_line() {
         (error.path.as_str(), error.place.unwrap().line),
         ("repeats", 1)
     );
+    let expected = |text| {
+        fault(text)
+            .message
+            .rsplit_once(", expected ")
+            .unwrap()
+            .1
+            .to_owned()
+    };
+    assert_eq!(expected("repeats = \"many\""), "a whole number, 0 or more");
+    assert_eq!(expected("repeats = 1\nplayers = 2"), "a list");
+    assert_eq!(expected("repeats = 1\nplayers = [2]"), "a table");
     let error = fault("repeats = 1\n[[players]]\n");
     assert!(error.message.contains("missing field `kind`"), "{error}");
     assert_eq!(error.place.unwrap().line, 2);

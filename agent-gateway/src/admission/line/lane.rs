@@ -129,6 +129,9 @@ impl LaneTerms {
 
     /// Why no key is left, one reason per key.
     pub fn quarantine_reasons(&self, now: Instant) -> String {
+        if self.keys.is_empty() {
+            return "none is configured for it".to_owned();
+        }
         let reasons = self.keys.iter().filter_map(|key| {
             let out = key.key.quarantine()?;
             let source = &key.key.source;

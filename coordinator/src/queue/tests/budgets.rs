@@ -213,6 +213,7 @@ fn what_is_over_cannot_be_cancelled_and_what_is_cancelled_cannot_be_resumed() {
     assert_eq!(bench.queue.cancel("x", bench.now), nothing);
     assert!(!bench.progress("x").cancelled);
     bench.submit_as(with_budget(2, None)).unwrap();
+    assert_eq!(bench.positions("w"), [1]);
     bench.cancel("x");
     // Who did not hear the answer asks again.
     bench.cancel("x");
