@@ -123,8 +123,7 @@ impl Draft {
         let mut entries = fs::read_dir(folder).into_iter().flatten();
         if folder.is_file() || entries.next().is_some() {
             return Err(Failure::BadInput(format!(
-                "{} exists, and nothing is overwritten; name a folder that does not exist yet with \
-                 -o",
+                "{} is no empty folder, and nothing is overwritten; name a new folder with -o",
                 folder.in_line()
             )));
         }

@@ -136,6 +136,23 @@ async fn nobody_is_believed_while_the_store_has_never_answered() {
 }
 
 #[tokio::test]
+async fn tokens_of_a_silent_store_are_believed_for_ten_seconds() {
+    let mut server = agon_tests::redis::RedisServer::start();
+    let store = Arc::new(crate::store::RedisIdentityStore::at(&server.url()).unwrap());
+    let token = create(&*store, None).await;
+    let tasks = Tasks::new();
+    let identities = Identities::open(Some(store), None, &tasks).await.unwrap();
+    let killed = Instant::now();
+    server.kill();
+    assert_eq!(refusal(&identities, &token), None);
+    until(|| refusal(&identities, &token) == Some(Refusal::StoreAway)).await;
+    // It may have answered once more just before it was killed.
+    assert!(killed.elapsed() > BELIEVED_FOR / 2 && identities.is_waiting_for_store());
+    server.restart();
+    until(|| !identities.is_waiting_for_store()).await;
+}
+
+#[tokio::test]
 async fn store_that_comes_back_empty_opens_nothing() {
     let server = agon_tests::redis::RedisServer::start();
     let store = Arc::new(crate::store::RedisIdentityStore::at(&server.url()).unwrap());
