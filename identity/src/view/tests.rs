@@ -160,7 +160,7 @@ async fn store_that_comes_back_empty_opens_nothing() {
     let tasks = Tasks::new();
     let identities = Identities::open(Some(store), None, &tasks).await.unwrap();
     assert_eq!(refusal(&identities, &token), None);
-    assert!(server.ask(&["FLUSHALL"]).is_some());
+    server.ask(&["FLUSHALL"]);
     until(|| refusal(&identities, &token) == Some(Refusal::UnknownToken)).await;
     assert!(!identities.is_open());
 }
