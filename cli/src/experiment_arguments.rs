@@ -34,7 +34,7 @@ mod roster;
 use roster::Roster;
 
 /// The player that `--model` replaces.
-const SUBJECT: &str = "subject";
+pub const SUBJECT: &str = "subject";
 
 /// What a file says of itself that was written for a run.
 const AS_RUN: &str = "\
@@ -135,14 +135,6 @@ impl CheckedExperiment {
     pub fn sessions(&self) -> u64 {
         let each = u64::from(self.document.repeats) * u64::from(self.document.series_length());
         self.settings * each
-    }
-
-    /// The strategy of the rule player that plays where `--model` would put a model; `None` where a
-    /// model plays or no place is kept for one.
-    pub fn stand_in(&self) -> Option<&str> {
-        let is_kept = self.models.is_empty() && !self.document.model.is_empty();
-        let subject = self.document.players.get(SUBJECT).filter(|_| is_kept)?;
-        subject.get("strategy")?.as_str()
     }
 
     /// The budget, to stand at the end of a line; nothing without one.

@@ -4,11 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use agon_agent_gateway::catalogue::ProviderKind;
-use agon_engine::spec::SIMULATED_ENDPOINT;
 use agon_outlets::InLine as _;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
-use agon_proto::v1::{ModelOrigin, SubmitExperimentResponse, WatchExperimentResponse};
+use agon_proto::v1::{SubmitExperimentResponse, WatchExperimentResponse};
 use agon_report::grouped;
 use agon_service_kit::signals::shutdown_signal;
 use agon_worker::Transport;
@@ -36,6 +34,7 @@ use crate::viewing;
 
 mod cluster;
 mod held_back;
+mod origins;
 mod pages;
 mod verdict;
 pub(super) mod watch;
@@ -348,19 +347,6 @@ async fn follow(
     .await
 }
 
-/// Where a model's answers come from.
-fn tell_origin(origin: &ModelOrigin) {
-    let (model, name, endpoint) = (&origin.model, &origin.provider_model, &origin.endpoint);
-    output::tell(&match endpoint.as_str() {
-        SIMULATED_ENDPOINT => format!("model {model}: simulated in this process"),
-        _ if origin.provider_kind == ProviderKind::Door.name() => {
-            format!("model {model}: answered at the door {name}")
-        }
-        endpoint if name == model => format!("model {model}: asked at {endpoint}"),
-        endpoint => format!("model {model}: asked as {name} at {endpoint}"),
-    });
-}
-
 /// Hands the experiment in, and tells where its models are and what is done already.
 async fn hand_in_as(
     arguments: &Run,
@@ -377,12 +363,7 @@ async fn hand_in_as(
     keeping.submitted(&submitted)?;
     let (sessions, already_done) = (submitted.sessions, submitted.already_done);
     if !arguments.quiet {
-        submitted.origins.iter().for_each(tell_origin);
-        if let Some(rule) = checked.stand_in() {
-            output::tell(&format!(
-                "player subject: the built-in {rule}; --model NAME puts a model in its place"
-            ));
-        }
+        origins::tell(checked, &submitted.origins);
     }
     let has_listener = arguments.web.is_some() || arguments.http_listen.is_some();
     // A cluster's gateway may have doors of its own.
