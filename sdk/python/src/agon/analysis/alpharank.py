@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _EQUAL = 1e-14
+_SAME_SHARE = 1e-9
+"""Payoffs that differ by less than this share of the largest are equal."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,9 @@ def _several(game: NormalForm, alpha: float, population: int, epsilon: float) ->
             )
             reached[place, places[other]] = True
     choices = sum(strategies - 1 for strategies in game.shape)
+    # Means of equal payoffs differ by their rounding.
+    largest = max(float(np.abs(own).max()) for own in game.payoffs)
+    gains[np.abs(gains) <= _SAME_SHARE * largest] = 0.0
     takeovers = _takeover(gains, alpha, population, epsilon) / choices
     return _chain(np.where(reached, takeovers, 0.0))
 

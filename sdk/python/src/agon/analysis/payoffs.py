@@ -25,7 +25,7 @@ _SAME_SHARE = 1e-12
 """Distances of `closest`, as a share of the largest number."""
 
 _GRID = 1001
-"""Real numbers are tried on a grid of so many, beside the numbers that others said."""
+"""Real numbers are tried on a grid of so many; between its points a gap may be missed."""
 
 _MOST_ACTIONS = 20_001
 

@@ -47,6 +47,7 @@ _BETA = (0.5 + 1e-9, 1.0 - 1e-9)
 _STARTS = (0.6, 0.8, 0.95)
 _STEPS = 20_000
 _CONVERGED = 1e-10
+_TINY = 1e-300
 _BATCH = 250
 """Bootstrap samples that are fitted together, to limit memory."""
 
@@ -210,7 +211,8 @@ def _climb(
         logs = _logs(matches, rounds, betas[going])
         largest = logs.max(axis=2, keepdims=True)
         joint = np.exp(logs - largest) * shares[going, None, :]
-        mixed = joint.sum(axis=2)
+        # A player that no sample has may have none of the strategies that are left.
+        mixed = np.maximum(joint.sum(axis=2), _TINY)
         now = (weights[going] * (np.log(mixed) + largest[:, :, 0])).sum(axis=1)
         posterior = joint / mixed[:, :, None] * weights[going, :, None]
         counts = posterior.sum(axis=1)

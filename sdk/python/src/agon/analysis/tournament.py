@@ -100,7 +100,8 @@ def tournament(
     """Play until every strength is known within `goal` Elo points, or the budget is used up.
 
     `goal`: half width of an interval. `most_sessions`, `most_dollars`: the budget; a batch that
-    would exceed it is not begun. `kind`: `round_robin` begins with all pairings of `seats` players
+    would exceed it by the mean cost so far is not begun, and one session is played first to learn
+    what one costs. `kind`: `round_robin` begins with all pairings of `seats` players
     and then plays most where intervals are widest; `swiss` pairs players of like points (two
     seats). `first`: times that each pairing is played before the first look (for `swiss`, rounds
     for each player). `growth`: how many times as many sessions there are at each next look.
@@ -122,10 +123,13 @@ def tournament(
     looks: list[Look] = []
     ratings: Ratings | None = None
     stopped = "the planned sessions are played"
+    if most_dollars is not None:
+        # What a session costs is known once one is played.
+        matches += _played(_widest_first(roster, seats, 1, met, None), play, met)
     for target in plan:
         count = target - len(matches)
         expected = _expected_dollars(matches, count, most_dollars)
-        if matches and most_dollars is not None and expected > most_dollars:
+        if most_dollars is not None and expected > most_dollars:
             stopped = "the next batch would exceed the budget"
             break
         if kind == "round_robin":

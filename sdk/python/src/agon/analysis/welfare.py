@@ -117,13 +117,12 @@ class WelfareTable(Result):
     rows: pd.DataFrame
 
     def frame(self) -> pd.DataFrame:
-        """A row per measure: mean over sessions where it is defined, interval, how many of them
-        and of the independent units that the interval rests on."""
+        """Mean, interval, sessions and independent units of each measure where it is defined."""
         return self.rows
 
     def heading(self) -> str:
         """What the numbers are."""
-        return "welfare of a session, mean over sessions"
+        return "welfare of a session, mean over sessions, or over series of sessions"
 
 
 def welfare_table(
@@ -172,7 +171,7 @@ def _means(sessions: pd.DataFrame, measures: Sequence[str], level: float) -> pd.
         rows.append(
             {
                 "measure": measure,
-                "mean": float(values.mean()) if values.size else float("nan"),
+                "mean": float(units.mean()) if values.size else float("nan"),
                 "low": low,
                 "high": high,
                 "sessions": values.size,

@@ -34,6 +34,15 @@ _MOST_NUMBERS = 21
 _MOST_GUESSES = 40
 """Numbers of public goods, and numbers times players of guessing games, in quantal response."""
 
+_LEVELS = 3
+"""Levels of reasoning above 0 that are told apart."""
+
+_SAME_TARGET = 1e-6
+"""Targets that are closer than this share of the range are the same."""
+
+_FEWEST_POINTS = 10
+"""With fewer points the branch of equilibria was left before it was followed."""
+
 _SHOWN_SHARE = 0.01
 """Share of a strategy from which on a figure shows it."""
 
@@ -41,7 +50,7 @@ _SHOWN_SHARE = 0.01
 def _guesses(group: Group) -> tuple[GuessingGame, dict[str, FloatArray], list[str]]:
     """The guessing game of a group, first numbers by player, and what must be said of them."""
     params, caveats = group.params, ["Only first rounds, whose numbers are independent."]
-    actions = group.frames["actions"]
+    actions = _of_first_sessions(group, caveats)
     if group.game != "beauty_contest":
         game = GuessingGame.of(params)
         found = {name: choices_of(actions, name) for name in group.players}
@@ -86,8 +95,31 @@ def _few_choices(found: Mapping[str, FloatArray], players: Sequence[str]) -> lis
     return caveats
 
 
+def _of_first_sessions(group: Group, caveats: list[str]) -> pd.DataFrame:
+    """What was answered in sessions that come after no other: later ones of a series depend on it."""
+    first = {one["session"] for one in group.data if one["spec"]["luck"].get("place", 0) == 0}
+    if len(first) < len(group.data):
+        caveats.append("Of series only the first sessions.")
+    actions = group.frames["actions"]
+    return actions[actions["session"].isin(first)]
+
+
+def _alike(game: GuessingGame) -> list[str]:
+    """What must be said of levels that cannot be told apart."""
+    targets = game.level_targets(_LEVELS)
+    alike = [
+        f"{level} and {level + 1}"
+        for level in range(1, _LEVELS)
+        if abs(targets[level] - targets[level + 1]) < _SAME_TARGET * (game.high - game.low)
+    ]
+    if not alike:
+        return []
+    return [f"Only the sum is known of levels {', '.join(alike)}, whose targets are the same."]
+
+
 def _level_k(group: Group) -> Found:
     game, found, caveats = _guesses(group)
+    caveats += _alike(game)
     fits = {name: fit_levels(own, game) for name, own in found.items()}
     rows = pd.concat(
         [fit.frame().assign(player=name, choices=fit.observations) for name, fit in fits.items()]
@@ -157,7 +189,8 @@ def _few(low: int, high: int, count: int) -> list[int]:
 
 def _quantal(group: Group) -> Found:
     game, note = _round_game(group)
-    actions = group.frames["actions"]
+    caveats = ["Only first rounds. Each player is fitted as if all seats played like it."]
+    actions = _of_first_sessions(group, caveats)
     first = actions[(actions["turn"] == 1) & ~actions["forfeited"].astype(bool)]
     counts = {}
     for name in group.players:
@@ -165,7 +198,9 @@ def _quantal(group: Group) -> Found:
         if group.game in ("diners_dilemma", "el_farol"):
             said = [json.loads(text) for text in own["action"].dropna()]
             if len(said) >= _FEWEST_CHOICES:
-                counts[name] = Counts.of(game, [said.count(action) for action in game.names])
+                # Where other words are taken, they count as the second of the two.
+                one = said.count(game.names[0])
+                counts[name] = Counts.of(game, [one, len(said) - one])
         elif len(own) >= _FEWEST_CHOICES:
             counts[name] = Counts.of_numbers(game, own["number"].to_numpy(dtype=np.float64))
     if not counts:
@@ -173,6 +208,8 @@ def _quantal(group: Group) -> Found:
     ends = [game.utilities(np.eye(game.size)[place]) for place in range(game.size)]
     # As fit_quantal does without a branch, which would trace it again for every player.
     branch = trace_branch(game, 200.0 / (float(np.ptp(np.concatenate(ends))) or 1.0))
+    if branch.precisions.size < _FEWEST_POINTS:
+        raise LeftOut("all choices pay nearly the same against players who choose at random")
     fits = {name: fit_quantal(own, branches=[branch]) for name, own in counts.items()}
     rows = pd.DataFrame(
         [
@@ -188,7 +225,6 @@ def _quantal(group: Group) -> Found:
             for name, fit in fits.items()
         ]
     )
-    caveats = ["Only first rounds. Each player is fitted as if all seats played like it."]
     caveats += [note] if note else []
     top = float(branch.precisions.max())
     if any(fit.precision.high >= top * (1.0 - 1e-6) for fit in fits.values()):

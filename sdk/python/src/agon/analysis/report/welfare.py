@@ -46,7 +46,17 @@ def _sampled(group: Group) -> list[Data]:
     most = max(_MOST_EVALUATIONS // max(work, 1), 2)
     if most >= len(group.data):
         return list(group.data)
-    return [group.data[place] for place in np.linspace(0, len(group.data) - 1, most).astype(int)]
+    # Evenly of each line-up, so that nobody is missing.
+    lineups: dict[tuple[str, ...], list[Data]] = {}
+    for one in group.data:
+        players = tuple(seat["name"] for seat in one["spec"]["seats"])
+        lineups.setdefault(players, []).append(one)
+    each = max(most // len(lineups), 2)
+    taken = []
+    for own in lineups.values():
+        places = np.linspace(0, len(own) - 1, min(each, len(own))).astype(int)
+        taken += [own[place] for place in places]
+    return taken
 
 
 def _welfare(group: Group) -> Found:
