@@ -16,6 +16,7 @@ use serde::{Serialize, Serializer};
 pub use answers::{Answers, SessionAnswers};
 pub(crate) use answers::{Made, STAND_IN, Sources};
 pub(crate) use notes::{Note, explained};
+pub(crate) use terms::PublishedTerms;
 
 use terms::Terms;
 
@@ -75,9 +76,10 @@ impl Basis {
             .collect()
     }
 
-    /// The names of parameters of games that are not those which they have by default.
-    pub(crate) fn unusual(&self) -> BTreeSet<String> {
-        self.terms.unusual()
+    /// The names of parameters of games that are neither those of what is published nor those which
+    /// they have by default.
+    pub(crate) fn unusual(&self, published: PublishedTerms) -> BTreeSet<String> {
+        self.terms.unusual(published)
     }
 
     /// Whether no session counts, because too little was answered in all of them.

@@ -10,10 +10,10 @@ use agon_engine::PlayerSpec;
 
 use crate::accumulator::Accumulator;
 use crate::axes::{Axes, AxisNames, LABEL, axes};
-use crate::basis::{Basis, explained};
+use crate::basis::{Basis, PublishedTerms, explained};
 use crate::layout::Layout;
 use crate::players::{player_of, players_of};
-use crate::published::titled;
+use crate::published::{titled, unlike_published};
 use crate::ranges::OF_SCORES;
 use crate::ranking;
 use crate::selection::{Selection, models_in};
@@ -362,17 +362,10 @@ impl Own {
             games => Some(format!("no overall: {games} games have no score")),
         };
         let basis = Some(self.basis.in_words()).filter(|words| !words.is_empty());
-        let notes = [basis, unlike_published(&self.basis), overall];
+        let notes = [basis, unlike_published(&self.basis, TERMS), overall];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
         notes.join(", ")
     }
-}
-
-/// Which parameters are not those of the published rows, which are the games' own; `None` where all
-/// are.
-pub(crate) fn unlike_published(basis: &Basis) -> Option<String> {
-    let unusual: Vec<String> = basis.unusual().into_iter().collect();
-    (!unusual.is_empty()).then(|| format!("not as published: {}", unusual.join(" and ")))
 }
 
 /// A mean as the published table rounds it (pandas: the even one of two that are as near), so that
@@ -387,6 +380,9 @@ fn ends_of(interval: Option<Interval>) -> String {
     let ends = [interval.map(|one| one.low), interval.map(|one| one.high)];
     ends.map(|end| number(end, 1)).join("\n")
 }
+
+/// The published rows are of games with their own parameters.
+pub(crate) const TERMS: PublishedTerms = &[];
 
 /// One published row.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,7 @@
 
 use csv::StringRecord;
 
-use crate::basis::{Basis, explained};
+use crate::basis::{Basis, PublishedTerms, explained};
 use crate::gathered::Setting;
 use crate::layout::Layout;
 use crate::table::{Column, NONE, TextTable, number, paragraphs};
@@ -38,6 +38,8 @@ pub(crate) struct Published {
     pub name: &'static str,
     /// What it holds, and where it is published.
     pub title: &'static str,
+    /// The parameters with which its games were played.
+    pub terms: PublishedTerms,
     /// Its figures; none where nothing but pictures is published.
     pub sheets: &'static [Sheet],
 }
@@ -146,7 +148,7 @@ pub(crate) fn beside<S: Compared>(
             Columns::MeasuresOfAll => all,
             Columns::Measures | Columns::Players(_) => settings,
         };
-        let compared = compared::<S>(sheet, own, layout);
+        let compared = compared::<S>(sheet, published.terms, own, layout);
         let titled = compared.map(|table| match sheet.title {
             "" => table,
             title => format!("{}\n\n{table}", prose(title, layout)),
@@ -161,7 +163,12 @@ pub(crate) fn beside<S: Compared>(
     Some(paragraphs(parts))
 }
 
-fn compared<S: Compared>(sheet: &Sheet, settings: &[Setting], layout: Layout) -> Option<String> {
+fn compared<S: Compared>(
+    sheet: &Sheet,
+    terms: PublishedTerms,
+    settings: &[Setting],
+    layout: Layout,
+) -> Option<String> {
     let mut reader = csv::Reader::from_reader(sheet.rows.as_bytes());
     let headings = reader.headers().ok()?.clone();
     let published: Vec<StringRecord> = reader.records().collect::<Result<_, _>>().ok()?;
@@ -205,8 +212,15 @@ fn compared<S: Compared>(sheet: &Sheet, settings: &[Setting], layout: Layout) ->
                 .collect(),
             Columns::Measures | Columns::MeasuresOfAll => own_rows::<S>(&own, name, &measured),
         };
-        for cells in rows {
-            table.row(cells);
+        for (cells, basis) in rows {
+            let notes = [Some(basis.in_words()), unlike_published(&basis, terms)];
+            let notes = notes
+                .into_iter()
+                .flatten()
+                .filter(|words| !words.is_empty());
+            let notes: Vec<String> = notes.collect();
+            let cells = cells.iter().map(String::as_str);
+            table.row(row("yours", cells, &notes.join(", ")));
         }
     }
     (!table.is_empty()).then(|| table.fitted(layout))
@@ -227,6 +241,9 @@ fn row<'a>(whose: &'a str, cells: impl Iterator<Item = &'a str>, notes: &'a str)
     cells.map(str::to_owned).collect()
 }
 
+/// The cells of one's own figures, and what they rest on.
+type Own = (Vec<String>, Basis);
+
 /// What one's own figures of these names rest on.
 fn basis<S: Compared>(settings: &[&Setting], names: &[&str]) -> Basis {
     let mut basis = Basis::default();
@@ -242,11 +259,7 @@ fn basis<S: Compared>(settings: &[&Setting], names: &[&str]) -> Basis {
 }
 
 /// One row per player that has any of these measures in these settings.
-fn own_rows<S: Compared>(
-    settings: &[&Setting],
-    condition: &str,
-    measured: &[&str],
-) -> Vec<Vec<String>> {
+fn own_rows<S: Compared>(settings: &[&Setting], condition: &str, measured: &[&str]) -> Vec<Own> {
     let mut names: Vec<&str> = Vec::new();
     for name in settings.iter().flat_map(|one| S::names(one)) {
         if !names.contains(&name) {
@@ -258,7 +271,7 @@ fn own_rows<S: Compared>(
             .iter()
             .map(|heading| own::<S>(settings, name, heading));
         let basis = basis::<S>(settings, &[name]);
-        filled(&[condition, name], numbers.collect(), &basis)
+        filled(&[condition, name], numbers.collect(), basis)
     });
     rows.collect()
 }
@@ -269,24 +282,28 @@ fn own_row<S: Compared>(
     condition: &str,
     players: &[&str],
     measure: &str,
-) -> Option<Vec<String>> {
+) -> Option<Own> {
     let numbers = players.iter().map(|name| own::<S>(settings, name, measure));
     let basis = basis::<S>(settings, players);
-    filled(&[condition], numbers.collect(), &basis)
+    filled(&[condition], numbers.collect(), basis)
 }
 
 /// A row of one's own; `None` when it has no number, unless that is because too little was
 /// answered.
-fn filled(keys: &[&str], numbers: Vec<Option<String>>, basis: &Basis) -> Option<Vec<String>> {
+fn filled(keys: &[&str], numbers: Vec<Option<String>>, basis: Basis) -> Option<Own> {
     if numbers.iter().all(Option::is_none) && !basis.is_left_out() {
         return None;
     }
-    let cells: Vec<String> = numbers
-        .into_iter()
-        .map(|cell| cell.unwrap_or_else(|| NONE.to_owned()))
-        .collect();
-    let cells = keys.iter().copied().chain(cells.iter().map(String::as_str));
-    Some(row("yours", cells, &basis.in_words()))
+    let numbers = numbers.into_iter();
+    let numbers = numbers.map(|cell| cell.unwrap_or_else(|| NONE.to_owned()));
+    let keys = keys.iter().map(|key| (*key).to_owned());
+    Some((keys.chain(numbers).collect(), basis))
+}
+
+/// Which parameters are not those of what is published; `None` where all are.
+pub(crate) fn unlike_published(basis: &Basis, terms: PublishedTerms) -> Option<String> {
+    let unusual: Vec<String> = basis.unusual(terms).into_iter().collect();
+    (!unusual.is_empty()).then(|| format!("not as published: {}", unusual.join(" and ")))
 }
 
 /// A player's weighted mean of a measure over settings; `None` where it has none.

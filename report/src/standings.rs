@@ -11,8 +11,9 @@ use self::melee::Melee;
 use crate::axes::{Axes, AxisNames, axes_without_models};
 use crate::basis::{Basis, Note, explained};
 use crate::layout::Layout;
-use crate::leaderboard::{self, published, unlike_published};
+use crate::leaderboard::{self, published};
 use crate::players::{player_of, players_of};
+use crate::published::unlike_published;
 use crate::ranges::cut;
 use crate::ranking;
 use crate::selection::Selection;
@@ -220,7 +221,7 @@ impl Standings {
             let clusters: Vec<(f64, f64)> = own.values.values().copied().collect();
             let ratio = ratio(&clusters);
             let interval = ratio.and_then(|ratio| ratio.interval);
-            let unlike = unlike_published(&own.basis).filter(|_| is_published);
+            let unlike = unlike_published(&own.basis, leaderboard::TERMS).filter(|_| is_published);
             Row {
                 player: player.clone(),
                 value: ratio.map(|ratio| ratio.value),

@@ -2,6 +2,7 @@
 //! shown together is said in `crate::published`.
 
 use super::Alympics;
+use crate::basis::PublishedTerms;
 use crate::gathered::Setting;
 use crate::published::{Columns, Compared, Measure, Papers, Published, Sheet};
 use crate::row::Value;
@@ -15,11 +16,18 @@ pub(super) const PAPERS: Papers = Papers {
 /// Figures of who has none of its own: of the town as a whole.
 const TOWN: &str = "";
 
+/// Little, medium and plenty of water.
+const WATER: PublishedTerms = &[
+    ("supply_min", &["10", "15", "20"]),
+    ("supply_max", &["20", "25", "30"]),
+];
+
 const TABLES: [Published; 3] = [
     Published {
         name: "alympics-resources",
         title: "Published beside it: GPT-4 without personas, 10 sessions each (Alympics, arXiv \
                 2311.03220, table 2, settings 1 to 3)",
+        terms: WATER,
         sheets: &[
             SURVIVAL.rows(include_str!("../../data/alympics_survival.csv")),
             SATISFACTION.rows(include_str!("../../data/alympics_satisfaction.csv")),
@@ -29,6 +37,7 @@ const TABLES: [Published; 3] = [
         name: "alympics-personas",
         title: "Published beside it: GPT-4 with personas, 10 sessions each (Alympics, arXiv 2311.03220, \
                 table 2, settings 4 to 6)",
+        terms: WATER,
         sheets: &[
             SURVIVAL.rows(include_str!("../../data/alympics_survival_personas.csv")),
             SATISFACTION.rows(include_str!(
@@ -39,6 +48,7 @@ const TABLES: [Published; 3] = [
     Published {
         name: "alympics-human",
         title: "Published beside it: no numbers (Alympics, arXiv 2311.03220, figure 10 in appendix A.4)",
+        terms: WATER,
         sheets: &[Sheet::measures(
             "supply,resident,survival rate,last day,source\n",
         )],

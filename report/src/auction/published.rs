@@ -2,6 +2,7 @@
 //! How they are shown together is said in `crate::published`.
 
 use super::Auctions;
+use crate::basis::PublishedTerms;
 use crate::gathered::Setting;
 use crate::published::{Columns, Compared, Measure, Papers, Published, Sheet};
 
@@ -11,11 +12,15 @@ pub(super) const PAPERS: Papers = Papers {
     findings: include_str!("../../data/auction_findings.csv"),
 };
 
+/// Harbor's houses.
+const HOUSES: PublishedTerms = &[("budget", &["1000000"]), ("overestimate_percent", &["10"])];
+
 const TABLES: [Published; 10] = [
     Published {
         name: "aucarena-competition",
         title: "Published beside it: Spearman's rho of plan faithfulness over all items and auctions \
                 of a player (arXiv 2310.05746, figure 6)",
+        terms: &[("budget", &["20000", "40000"]), ("order", &[])],
         sheets: &[Sheet {
             title: "",
             columns: Columns::MeasuresOfAll,
@@ -25,22 +30,30 @@ const TABLES: [Published; 10] = [
     Published {
         name: "aucarena-behaviour",
         title: "Published beside it: no numbers (arXiv 2310.05746, figures 4 and 9 to 13)",
+        terms: &[("budget", &["10000", "20000", "40000"]), ("order", &[])],
         sheets: &[],
     },
     Published {
         name: "aucarena-module-ablation",
         title: "Published beside it: no numbers (arXiv 2310.05746, figure 7)",
+        terms: &[("budget", &["20000", "40000"]), ("order", &[])],
         sheets: &[],
     },
     Published {
         name: "aucarena-niche",
         title: "Published beside it: no numbers (arXiv 2310.05746, figure 8)",
+        terms: &[
+            ("budget", &["10000", "20000", "30000"]),
+            ("objective", &[]),
+            ("order", &[]),
+        ],
         sheets: &[],
     },
     Published {
         name: "aucarena-human",
         title: "Published beside it: mean profit and items won by order of sale (arXiv 2310.05746, \
                 table 2 in appendix B, four persons)",
+        terms: &[("budget", &["20000"]), ("order", &[])],
         sheets: &[Sheet::measures(include_str!(
             "../../data/aucarena_human.csv"
         ))],
@@ -48,6 +61,7 @@ const TABLES: [Published; 10] = [
     Published {
         name: "harbor-persona-behaviour",
         title: "Published beside it: priority of the houses that suit a bidder (Harbor, figure 3)",
+        terms: HOUSES,
         sheets: &[Sheet::measures(include_str!(
             "../../data/harbor_persona_behaviour.csv"
         ))],
@@ -56,6 +70,7 @@ const TABLES: [Published; 10] = [
         name: "harbor-persona-profit",
         title: "Published beside it: profit ratio in percent, GPT-4o-mini, personas rotated and \
                 averaged (Harbor, table 2)",
+        terms: HOUSES,
         sheets: &[Sheet::measures(include_str!(
             "../../data/harbor_persona_profit.csv"
         ))],
@@ -63,6 +78,7 @@ const TABLES: [Published; 10] = [
     Published {
         name: "harbor-profiling-matches",
         title: "Published beside it: divergence of a profile that knows nothing (Harbor, appendix C)",
+        terms: HOUSES,
         sheets: &[Sheet::measures(include_str!(
             "../../data/harbor_profiling_matches.csv"
         ))],
@@ -70,6 +86,7 @@ const TABLES: [Published; 10] = [
     Published {
         name: "harbor-profiling-capacity",
         title: "Published beside it: divergence of a profile that knows nothing (Harbor, appendix C)",
+        terms: HOUSES,
         sheets: &[Sheet::measures(include_str!(
             "../../data/harbor_profiling_capacity.csv"
         ))],
@@ -77,6 +94,7 @@ const TABLES: [Published; 10] = [
     Published {
         name: "harbor-theory-of-mind",
         title: "Published beside it: Claude-3.5-Sonnet, personas rotated and averaged (Harbor, table 3)",
+        terms: HOUSES,
         sheets: &[Sheet::measures(include_str!(
             "../../data/harbor_theory_of_mind.csv"
         ))],

@@ -11,6 +11,10 @@ use serde_json::Value;
 use crate::axes::{LABEL, axes};
 use crate::players::player_of;
 
+/// What is published of games: values of the parameters that were not, or not always, those which games have by default, as JSON;
+/// any value where none are named, as where conditions are of them.
+pub(crate) type PublishedTerms = &'static [(&'static str, &'static [&'static str])];
+
 /// A setting that says who a player is, which every table shows.
 const MODEL: &str = "model";
 
@@ -69,14 +73,19 @@ impl Terms {
         &self.differing
     }
 
-    /// The names of parameters that are not those which games have by default.
-    pub fn unusual(&self) -> BTreeSet<String> {
+    /// The names of parameters that are neither published ones nor those which games have by default.
+    pub fn unusual(&self, published: PublishedTerms) -> BTreeSet<String> {
         let mut unusual = BTreeSet::new();
         for (game, known) in &self.by_game {
             for (name, value) in usual(game).unwrap_or_default() {
                 let (term, value) = (format!("params.{name}"), value.to_string());
                 let mut played = known.values().filter_map(|values| values.get(&term));
-                if played.any(|played| *played != value) {
+                let as_published = published.iter().find(|(known, _)| *known == name);
+                let is_usual = |played: &String| match as_published {
+                    None => *played == value,
+                    Some((_, values)) => values.is_empty() || values.contains(&&**played),
+                };
+                if played.any(|played| !is_usual(played)) {
                     unusual.insert(name);
                 }
             }

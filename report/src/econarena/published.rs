@@ -2,6 +2,7 @@
 //! measures stand beside it. How they are shown together is said in `crate::published`.
 
 use super::{EconArena, GAMES};
+use crate::basis::PublishedTerms;
 use crate::gathered::Setting;
 use crate::published::{Compared, Measure, Papers, Published, Sheet};
 
@@ -11,11 +12,34 @@ pub(super) const PAPERS: Papers = Papers {
     findings: include_str!("../../data/econarena_findings.csv"),
 };
 
+/// Configurations vary the amounts.
+const ONE_RUN: PublishedTerms = &[
+    ("assets", &[]),
+    ("bound_min", &[]),
+    ("bound_max", &[]),
+    ("value_mean", &[]),
+    ("value_sd", &[]),
+    ("history", &["0"]),
+];
+
+/// Six runs, of which none or three are shown.
+const SIX_RUNS: PublishedTerms = &[
+    ("assets", &[]),
+    ("bound_min", &[]),
+    ("bound_max", &[]),
+    ("value_mean", &[]),
+    ("value_sd", &[]),
+    ("history", &["0", "3"]),
+    ("rounds", &["6"]),
+    ("shown", &[]),
+];
+
 const TABLES: [Published; 6] = [
     Published {
         name: "econarena-melee",
         title: "Published beside it: percentage of runs with a foul, without history (Economics Arena, \
                 table 2)",
+        terms: ONE_RUN,
         sheets: &[Sheet::measures(include_str!(
             "../../data/econarena_rules_without_history.csv"
         ))],
@@ -23,6 +47,7 @@ const TABLES: [Published; 6] = [
     Published {
         name: "econarena-rational",
         title: "Published beside it: no numbers (Economics Arena, figures 1b and 2b)",
+        terms: ONE_RUN,
         sheets: &[Sheet::measures(
             "game and history,player,deviation,rationality,rules broken %,source\n",
         )],
@@ -30,6 +55,7 @@ const TABLES: [Published; 6] = [
     Published {
         name: "econarena-configurations",
         title: "Published beside it: no numbers (Economics Arena, figure 3)",
+        terms: ONE_RUN,
         sheets: &[Sheet::measures(
             "game and configuration,player,payoff,over bound or value,source\n",
         )],
@@ -38,6 +64,7 @@ const TABLES: [Published; 6] = [
         name: "econarena-senior",
         title: "Published beside it: mean payoff after so many sessions, in auctions \
                 the profit, value less price (Economics Arena, table 1)",
+        terms: ONE_RUN,
         sheets: &[Sheet::measures(include_str!(
             "../../data/econarena_senior.csv"
         ))],
@@ -45,6 +72,7 @@ const TABLES: [Published; 6] = [
     Published {
         name: "econarena-history-rational",
         title: "Published beside it: no numbers (Economics Arena, figures 4 and 5)",
+        terms: SIX_RUNS,
         sheets: &[Sheet::measures(
             "game and history,player,deviation,slope of distance,half-life,source\n",
         )],
@@ -53,6 +81,7 @@ const TABLES: [Published; 6] = [
         name: "econarena-history-melee",
         title: "Published beside it: percentage of runs with a foul, with history (Economics Arena, \
                 table 2)",
+        terms: SIX_RUNS,
         sheets: &[Sheet::measures(include_str!(
             "../../data/econarena_rules_with_history.csv"
         ))],

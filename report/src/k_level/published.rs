@@ -22,6 +22,7 @@ const TABLES: [Published; 3] = [
         name: "k-level-guessing",
         title: "Published beside it: GPT-4 guessing 0.8 of the average, one player against four opponents \
                 of one method, 10 sessions each (arXiv 2402.01521, tables 1, 6 and 8)",
+        terms: &[],
         sheets: &[
             Sheet {
                 title: "Win rate by the player's method, against these opponents",
@@ -39,6 +40,12 @@ const TABLES: [Published; 3] = [
         name: "k-level-survival-auction",
         title: "Published beside it: GPT-4 in the survival auction, one player against four opponents of \
                 one method, 10 sessions each (arXiv 2402.01521, tables 2 and 8)",
+        terms: &[
+            ("rounds", &["10"]),
+            ("supply_min", &["10"]),
+            ("supply_max", &["10"]),
+            ("ties", &[]),
+        ],
         sheets: &[Sheet {
             title: "Rounds survived by the player's method, against these opponents",
             columns: Columns::Players("rounds"),
@@ -49,6 +56,7 @@ const TABLES: [Published; 3] = [
         name: "k-level-programmatic",
         title: "Published beside it: GPT-4 guessing 0.8 of the average, one player against four programmed \
                 opponents (arXiv 2402.01521, table 9)",
+        terms: &[],
         sheets: &[Sheet {
             title: "Win rate by the player's method, against these opponents",
             columns: Columns::Players("win rate"),
