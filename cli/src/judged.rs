@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::lines::{self, Line, LineError, MOST_UNREADABLE};
+use crate::numbers::whole;
 use crate::output;
 use crate::run_folder;
 use crate::storage;
@@ -48,11 +49,11 @@ pub struct JudgingArguments {
     pub records: Option<PathBuf>,
     /// With --records: how many players are judged, at most; the session ids decide which
     #[arg(long, value_name = "N", default_value_t = DEFAULT, requires = "records", help_heading = HEADING,
-          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+          allow_negative_numbers = true, value_parser = whole(1_u32, 10_000))]
     pub judged: u32,
     /// With --records: how many of the seated judges rate each record, in turn, so that every judge
     /// rates the same number of records [default: all]
-    #[arg(long, value_name = "K", requires = "records", help_heading = HEADING, value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, value_name = "K", requires = "records", help_heading = HEADING, allow_negative_numbers = true, value_parser = whole(1_u32, 100))]
     pub judges: Option<u32>,
     /// With --records: people rate their own play, each of them only the records in which they
     /// played; their marks are counted apart

@@ -60,7 +60,7 @@ pub struct Play {
     #[arg(value_name = "EXPERIMENT")]
     experiment: String,
     /// The seat you take, from 0
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<Seat>(0, 999))]
     seat: Seat,
     /// What you are called, in the record too
     #[arg(long, default_value = "human", value_name = "NAME")]

@@ -157,14 +157,20 @@ fn delete(path: &Path, numbers: &[u32]) -> Result<(), Failure> {
     for number in &numbers {
         folder.check_deletion(**number)?;
     }
+    let before = history::results(path).ok_or_else(|| no_results(path))?;
     for number in numbers {
+        let run = before.runs.iter().find(|run| run.number == *number);
+        let counts = run.and_then(|run| run.account.as_ref()?.sessions.as_ref());
+        let held = counts.map_or_else(String::new, |counts| {
+            format!(", which held {}", counted(counts.done, "session"))
+        });
         for kept in folder.delete(*number)? {
             let kept = kept.in_line();
             output::tell(&format!(
                 "a results file was changed since agon wrote it, and is kept as {kept}"
             ));
         }
-        output::print(&format!("removed run {number} of {}", path.in_line()));
+        output::print(&format!("removed run {number} of {}{held}", path.in_line()));
     }
     let left = history::results(path).ok_or_else(|| no_results(path))?;
     let count = counted(left.runs.len() as u64, "run");

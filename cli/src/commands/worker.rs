@@ -7,6 +7,7 @@ use agon_worker::{Transport, WorkerOptions};
 
 use crate::connecting::{channel_to, over, transport_to};
 use crate::failure::Failure;
+use crate::numbers::whole;
 use crate::outside::GameArguments;
 use crate::role::{LogArguments, MetricsArguments, OnSignals, run_service};
 
@@ -38,7 +39,7 @@ pub struct Worker {
     gateway: String,
     /// How many sessions to play at the same time
     #[arg(long, env = "AGON_PLACES", hide_env_values = true, default_value_t = 64, value_name = "N",
-          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+          allow_negative_numbers = true, value_parser = whole(1_u32, 100_000))]
     places: u32,
     /// Name in logs and telemetry [default: host name and process id]
     #[arg(

@@ -12,18 +12,20 @@ pub(super) const PAPERS: Papers = Papers {
     findings: include_str!("../../data/econarena_findings.csv"),
 };
 
-/// Configurations vary the amounts.
+/// Configurations vary the amounts, tables the players.
 const ONE_RUN: PublishedTerms = &[
+    ("players", &[]),
     ("assets", &[]),
     ("bound_min", &[]),
     ("bound_max", &[]),
     ("value_mean", &[]),
     ("value_sd", &[]),
-    ("history", &["0"]),
+    ("history", &[]),
 ];
 
 /// Six runs, of which none or three are shown.
 const SIX_RUNS: PublishedTerms = &[
+    ("players", &[]),
     ("assets", &[]),
     ("bound_min", &[]),
     ("bound_max", &[]),

@@ -13,7 +13,7 @@ pub(super) const PAPERS: Papers = Papers {
         name: "alympics-judging",
         title: "Published beside it: marks from 1 to 5, five judges for each of 30 records, and ten \
                 persons about themselves (Alympics, arXiv 2311.03220, table 3)",
-        terms: &[],
+        terms: &[("players", &[])],
         sheets: &[Sheet::measures(include_str!(
             "../../data/alympics_judging.csv"
         ))],

@@ -96,7 +96,7 @@ def _few_choices(found: Mapping[str, FloatArray], players: Sequence[str]) -> lis
 
 
 def _of_first_sessions(group: Group, caveats: list[str]) -> pd.DataFrame:
-    """What was answered in sessions that come after no other: later ones of a series depend on it."""
+    """What was answered in sessions that come after no other, on which later ones depend."""
     first = {one["session"] for one in group.data if one["spec"]["luck"].get("place", 0) == 0}
     if len(first) < len(group.data):
         caveats.append("Of series only the first sessions.")
