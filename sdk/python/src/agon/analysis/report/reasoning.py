@@ -100,8 +100,9 @@ def _of_first_sessions(group: Group, caveats: list[str]) -> pd.DataFrame:
     first = {one["session"] for one in group.data if one["spec"]["luck"].get("place", 0) == 0}
     if len(first) < len(group.data):
         caveats.append("Of series only the first sessions.")
-    actions = group.frames["actions"]
-    return actions[actions["session"].isin(first)]
+    actions: pd.DataFrame = group.frames["actions"]
+    found: pd.DataFrame = actions[actions["session"].isin(first)]
+    return found
 
 
 def _alike(game: GuessingGame) -> list[str]:
