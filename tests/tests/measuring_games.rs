@@ -119,7 +119,7 @@ fn every_measured_game_has_its_tables_at_the_end_of_a_run_and_again() {
     assert!(beside.starts_with(&*shown), "{beside}");
     let own = line(&beside, "Share of sessions", "yours");
     assert_eq!(own[1], "low", "{own:?}");
-    // Three days stand below twenty.
+    // Its days are fewer than those of the paper.
     assert_eq!(own[7..].join(" "), "not as published: rounds");
     let wrong = show(&out, &["--compare", "econarena"]).expect_code(2).err;
     assert!(
