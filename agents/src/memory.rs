@@ -83,7 +83,7 @@ pub struct Excess {
 }
 
 /// Something that was told since the last answer.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct News {
     round: u32,
     text: String,

@@ -215,7 +215,9 @@ impl Archive {
     /// # Errors
     /// The storage fails.
     pub async fn holds(&self, experiment: &str) -> ArchiveResult<bool> {
-        check(experiment)?;
+        if !is_kept_name(experiment) {
+            return Ok(false);
+        }
         let names = self.storage.names(experiment).await?;
         Ok(!names.is_empty())
     }

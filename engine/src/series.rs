@@ -99,8 +99,8 @@ pub enum HandoverError {
         /// Its place, from 0.
         place: u32,
     },
-    /// No session hands such a note on, or it hands on one of them.
-    #[error("was handed a note {note:?} of seat {seat} that no session hands on, or twice")]
+    /// Only one note of a kind is handed on for each seat, and only of some kinds.
+    #[error("was handed a note {note:?} of seat {seat} twice, or no session hands on such a note")]
     Note {
         /// Whose note it is.
         seat: Seat,

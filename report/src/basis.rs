@@ -78,7 +78,7 @@ impl Basis {
 
     /// The names of parameters of games that are neither those of what is published nor those which
     /// they have by default.
-    pub(crate) fn unusual(&self, published: PublishedTerms) -> BTreeSet<String> {
+    pub(crate) fn unusual(&self, published: &[PublishedTerms]) -> BTreeSet<String> {
         self.terms.unusual(published)
     }
 

@@ -10,7 +10,7 @@ use agon_engine::PlayerSpec;
 
 use crate::accumulator::Accumulator;
 use crate::axes::{Axes, AxisNames, LABEL, axes};
-use crate::basis::{Basis, PublishedTerms, explained};
+use crate::basis::{Basis, explained};
 use crate::layout::Layout;
 use crate::players::{player_of, players_of};
 use crate::published::{titled, unlike_published};
@@ -362,7 +362,7 @@ impl Own {
             games => Some(format!("no overall: {games} games have no score")),
         };
         let basis = Some(self.basis.in_words()).filter(|words| !words.is_empty());
-        let notes = [basis, unlike_published(&self.basis, TERMS), overall];
+        let notes = [basis, unlike_published(&self.basis, &[]), overall];
         let notes: Vec<String> = notes.into_iter().flatten().collect();
         notes.join(", ")
     }
@@ -380,9 +380,6 @@ fn ends_of(interval: Option<Interval>) -> String {
     let ends = [interval.map(|one| one.low), interval.map(|one| one.high)];
     ends.map(|end| number(end, 1)).join("\n")
 }
-
-/// The published rows are of games with their own parameters.
-pub(crate) const TERMS: PublishedTerms = &[];
 
 /// One published row.
 #[derive(Debug, Clone, PartialEq)]

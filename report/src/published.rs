@@ -28,6 +28,8 @@ const AVERAGE: &str = "average";
 /// What the papers of a report published.
 pub(crate) struct Papers {
     pub tables: &'static [Published],
+    /// The parameters with which the games of all tables were played.
+    pub terms: PublishedTerms,
     /// What they found, in our words, table by table.
     pub findings: &'static str,
 }
@@ -38,7 +40,7 @@ pub(crate) struct Published {
     pub name: &'static str,
     /// What it holds, and where it is published.
     pub title: &'static str,
-    /// The parameters with which its games were played.
+    /// The parameters with which its games were played, beside those of the paper.
     pub terms: PublishedTerms,
     /// Its figures; none where nothing but pictures is published.
     pub sheets: &'static [Sheet],
@@ -148,7 +150,7 @@ pub(crate) fn beside<S: Compared>(
             Columns::MeasuresOfAll => all,
             Columns::Measures | Columns::Players(_) => settings,
         };
-        let compared = compared::<S>(sheet, published.terms, own, layout);
+        let compared = compared::<S>(sheet, [published.terms, papers.terms], own, layout);
         let titled = compared.map(|table| match sheet.title {
             "" => table,
             title => format!("{}\n\n{table}", prose(title, layout)),
@@ -165,7 +167,7 @@ pub(crate) fn beside<S: Compared>(
 
 fn compared<S: Compared>(
     sheet: &Sheet,
-    terms: PublishedTerms,
+    terms: [PublishedTerms; 2],
     settings: &[Setting],
     layout: Layout,
 ) -> Option<String> {
@@ -213,7 +215,7 @@ fn compared<S: Compared>(
             Columns::Measures | Columns::MeasuresOfAll => own_rows::<S>(&own, name, &measured),
         };
         for (cells, basis) in rows {
-            let notes = [Some(basis.in_words()), unlike_published(&basis, terms)];
+            let notes = [Some(basis.in_words()), unlike_published(&basis, &terms)];
             let notes = notes
                 .into_iter()
                 .flatten()
@@ -301,7 +303,7 @@ fn filled(keys: &[&str], numbers: Vec<Option<String>>, basis: Basis) -> Option<O
 }
 
 /// Which parameters are not those of what is published; `None` where all are.
-pub(crate) fn unlike_published(basis: &Basis, terms: PublishedTerms) -> Option<String> {
+pub(crate) fn unlike_published(basis: &Basis, terms: &[PublishedTerms]) -> Option<String> {
     let unusual: Vec<String> = basis.unusual(terms).into_iter().collect();
     (!unusual.is_empty()).then(|| format!("not as published: {}", unusual.join(" and ")))
 }

@@ -221,7 +221,7 @@ impl Standings {
             let clusters: Vec<(f64, f64)> = own.values.values().copied().collect();
             let ratio = ratio(&clusters);
             let interval = ratio.and_then(|ratio| ratio.interval);
-            let unlike = unlike_published(&own.basis, leaderboard::TERMS).filter(|_| is_published);
+            let unlike = unlike_published(&own.basis, &[]).filter(|_| is_published);
             Row {
                 player: player.clone(),
                 value: ratio.map(|ratio| ratio.value),

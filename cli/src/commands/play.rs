@@ -35,6 +35,9 @@ use crate::role::{LogArguments, StoreArguments, runtime};
 use crate::run_folder::Outcome;
 use crate::run_folder::{self as files, Place, RunFolder};
 
+/// No record has more seats.
+const LAST_SEAT: Seat = 999;
+
 /// Headings of the help text.
 const GAME: &str = "The game";
 
@@ -60,7 +63,7 @@ pub struct Play {
     #[arg(value_name = "EXPERIMENT")]
     experiment: String,
     /// The seat you take, from 0
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<Seat>(0, 999))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<Seat>(0, LAST_SEAT))]
     seat: Seat,
     /// What you are called, in the record too
     #[arg(long, default_value = "human", value_name = "NAME")]

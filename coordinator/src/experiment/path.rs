@@ -143,10 +143,8 @@ impl TreePath {
                     let Value::Array(list) = place else {
                         return Err(format!("{} is no list, so it has no entry {index}", here()));
                     };
-                    let length = list.len();
-                    list.get_mut(*index).ok_or_else(|| match length {
-                        1 => format!("{} has one entry, 0", here()),
-                        _ => format!("{} has {length} entries, counted from 0", here()),
+                    list.get_mut(*index).ok_or_else(|| {
+                        format!("{} has no entry {index}; they are counted from 0", here())
                     })?
                 }
             };

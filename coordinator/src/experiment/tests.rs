@@ -1081,7 +1081,7 @@ world = { name = "tiny", items = 3, matched = 1, personas = [[], ["a"], ["b"]] }
     refused(
         "[[], [\"a\"], [\"b\"]]",
         "[[], [\"a\"]]",
-        "2 entries for 3 seats",
+        "as many entries as there are seats, 3; it has 2",
     );
     refused(
         "world = \"all\"",

@@ -7,7 +7,6 @@ use tonic::{Code, Status};
 use tracing::info;
 
 use crate::archive::{Archive, ArchiveError};
-use crate::experiment::is_kept_name;
 use crate::owner::OwnerHandle;
 
 /// Removes it.
@@ -32,9 +31,7 @@ pub(super) async fn remove(
     match handle.delete(experiment.clone()).await {
         Ok(key) => handle.await_writes(key).await?,
         Err(unknown) if unknown.code() == Code::NotFound => {
-            // The archive has nothing under a name that no experiment can have.
-            let may_be_there = is_kept_name(&experiment);
-            if !may_be_there || !archive.holds(&experiment).await.map_err(left_behind)? {
+            if !archive.holds(&experiment).await.map_err(left_behind)? {
                 return Err(unknown);
             }
         }

@@ -131,9 +131,9 @@ impl Form {
                 wrong("no amount is legal")
             }
             // Their distance is finite only if both are.
-            Self::Number { min, max } if !((max - min).is_finite() && min <= max) => {
-                wrong("the ends of a number must be finite, as their distance, the smaller first")
-            }
+            Self::Number { min, max } if !((max - min).is_finite() && min <= max) => wrong(
+                "the ends of a number and their distance must be finite, the smaller end first",
+            ),
             Self::Choice { options } if options.len() > MOST_OPTIONS => {
                 wrong("a choice has more than a thousand options")
             }

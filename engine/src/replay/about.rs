@@ -103,7 +103,8 @@ impl About {
     }
 
     /// Who played: the model that the file is named after in all seats, unless they were played by
-    /// several; nobody who is known by name where not each seat's is told. Those that the authors' program played by a fixed answer are called so.
+    /// several; those that the authors' program played by a fixed answer are called so. Unnamed
+    /// players where the record does not say it of every seat.
     fn seats(&self, unnamed: Vec<PlayerSpec>) -> Vec<PlayerSpec> {
         let is_whole = self.models.len() == unnamed.len();
         let Some(of_file) = self.file_model.as_ref().filter(|_| is_whole) else {

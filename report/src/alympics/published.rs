@@ -10,6 +10,7 @@ use crate::row::Value;
 /// The paper.
 pub(super) const PAPERS: Papers = Papers {
     tables: &TABLES,
+    terms: WATER,
     findings: include_str!("../../data/alympics_findings.csv"),
 };
 
@@ -27,7 +28,7 @@ const TABLES: [Published; 3] = [
         name: "alympics-resources",
         title: "Published beside it: GPT-4 without personas, 10 sessions each (Alympics, arXiv \
                 2311.03220, table 2, settings 1 to 3)",
-        terms: WATER,
+        terms: &[],
         sheets: &[
             SURVIVAL.rows(include_str!("../../data/alympics_survival.csv")),
             SATISFACTION.rows(include_str!("../../data/alympics_satisfaction.csv")),
@@ -37,7 +38,7 @@ const TABLES: [Published; 3] = [
         name: "alympics-personas",
         title: "Published beside it: GPT-4 with personas, 10 sessions each (Alympics, arXiv 2311.03220, \
                 table 2, settings 4 to 6)",
-        terms: WATER,
+        terms: &[],
         sheets: &[
             SURVIVAL.rows(include_str!("../../data/alympics_survival_personas.csv")),
             SATISFACTION.rows(include_str!(
@@ -48,7 +49,7 @@ const TABLES: [Published; 3] = [
     Published {
         name: "alympics-human",
         title: "Published beside it: no numbers (Alympics, arXiv 2311.03220, figure 10 in appendix A.4)",
-        terms: WATER,
+        terms: &[],
         sheets: &[Sheet::measures(
             "supply,resident,survival rate,last day,source\n",
         )],

@@ -9,18 +9,23 @@ use crate::published::{Columns, Compared, Measure, Papers, Published, Sheet};
 /// Both papers.
 pub(super) const PAPERS: Papers = Papers {
     tables: &TABLES,
+    terms: &[("order", &[])],
     findings: include_str!("../../data/auction_findings.csv"),
 };
 
-/// Harbor's houses.
-const HOUSES: PublishedTerms = &[("budget", &["1000000"]), ("overestimate_percent", &["10"])];
+/// Harbor's houses; tables vary the rivals.
+const HOUSES: PublishedTerms = &[
+    ("players", &[]),
+    ("budget", &["1000000"]),
+    ("overestimate_percent", &["10"]),
+];
 
 const TABLES: [Published; 10] = [
     Published {
         name: "aucarena-competition",
         title: "Published beside it: Spearman's rho of plan faithfulness over all items and auctions \
                 of a player (arXiv 2310.05746, figure 6)",
-        terms: &[("budget", &["20000", "40000"]), ("order", &[])],
+        terms: &[("budget", &["20000", "40000"])],
         sheets: &[Sheet {
             title: "",
             columns: Columns::MeasuresOfAll,
@@ -30,30 +35,26 @@ const TABLES: [Published; 10] = [
     Published {
         name: "aucarena-behaviour",
         title: "Published beside it: no numbers (arXiv 2310.05746, figures 4 and 9 to 13)",
-        terms: &[("budget", &["10000", "20000", "40000"]), ("order", &[])],
+        terms: &[("budget", &["10000", "20000", "40000"])],
         sheets: &[],
     },
     Published {
         name: "aucarena-module-ablation",
         title: "Published beside it: no numbers (arXiv 2310.05746, figure 7)",
-        terms: &[("budget", &["20000", "40000"]), ("order", &[])],
+        terms: &[("budget", &["20000", "40000"])],
         sheets: &[],
     },
     Published {
         name: "aucarena-niche",
         title: "Published beside it: no numbers (arXiv 2310.05746, figure 8)",
-        terms: &[
-            ("budget", &["10000", "20000", "30000"]),
-            ("objective", &[]),
-            ("order", &[]),
-        ],
+        terms: &[("budget", &["10000", "20000", "30000"]), ("objective", &[])],
         sheets: &[],
     },
     Published {
         name: "aucarena-human",
         title: "Published beside it: mean profit and items won by order of sale (arXiv 2310.05746, \
                 table 2 in appendix B, four persons)",
-        terms: &[("budget", &["20000"]), ("order", &[])],
+        terms: &[("budget", &["20000"])],
         sheets: &[Sheet::measures(include_str!(
             "../../data/aucarena_human.csv"
         ))],

@@ -74,13 +74,17 @@ impl Terms {
     }
 
     /// The names of parameters that are neither published ones nor those which games have by default.
-    pub fn unusual(&self, published: PublishedTerms) -> BTreeSet<String> {
+    pub fn unusual(&self, published: &[PublishedTerms]) -> BTreeSet<String> {
         let mut unusual = BTreeSet::new();
         for (game, known) in &self.by_game {
             for (name, value) in usual(game).unwrap_or_default() {
                 let (term, value) = (format!("params.{name}"), value.to_string());
                 let mut played = known.values().filter_map(|values| values.get(&term));
-                let as_published = published.iter().find(|(known, _)| *known == name);
+                let as_published = published
+                    .iter()
+                    .copied()
+                    .flatten()
+                    .find(|(known, _)| *known == name);
                 let is_usual = |played: &String| match as_published {
                     None => *played == value,
                     Some((_, values)) => values.is_empty() || values.contains(&&**played),

@@ -202,11 +202,11 @@ fn what_differs_between_experiments_and_is_no_axis_is_said() {
 #[test]
 fn parameters_that_are_not_the_games_own_are_known() {
     let three = played(&[("a", 3.0, 0.0, &[])]);
-    let unusual = three.unusual(&[("rounds", &["6.0"])]);
+    let unusual = three.unusual(&[&[("rounds", &["6.0"])]]);
     assert_eq!(unusual.into_iter().collect::<Vec<_>>(), ["rounds"]);
     let as_published: [PublishedTerms; 2] = [&[("rounds", &["3.0", "6.0"])], &[("rounds", &[])]];
     for terms in as_published {
-        assert!(three.unusual(terms).is_empty(), "{terms:?}");
+        assert!(three.unusual(&[terms]).is_empty(), "{terms:?}");
     }
     assert_eq!(three.unusual(&[]).len(), 1);
     let axes = ["params.rounds"];

@@ -9,11 +9,12 @@ use crate::published::{Compared, Measure, Papers, Published, Sheet};
 /// The paper.
 pub(super) const PAPERS: Papers = Papers {
     tables: &TABLES,
+    terms: AMOUNTS,
     findings: include_str!("../../data/econarena_findings.csv"),
 };
 
-/// Configurations vary the amounts, tables the players.
-const ONE_RUN: PublishedTerms = &[
+/// Configurations vary the amounts, tables the players and the history.
+const AMOUNTS: PublishedTerms = &[
     ("players", &[]),
     ("assets", &[]),
     ("bound_min", &[]),
@@ -23,25 +24,15 @@ const ONE_RUN: PublishedTerms = &[
     ("history", &[]),
 ];
 
-/// Six runs, of which none or three are shown.
-const SIX_RUNS: PublishedTerms = &[
-    ("players", &[]),
-    ("assets", &[]),
-    ("bound_min", &[]),
-    ("bound_max", &[]),
-    ("value_mean", &[]),
-    ("value_sd", &[]),
-    ("history", &["0", "3"]),
-    ("rounds", &["6"]),
-    ("shown", &[]),
-];
+/// Six runs, of which actions or strategies are shown.
+const SIX_RUNS: PublishedTerms = &[("rounds", &["6"]), ("shown", &[])];
 
 const TABLES: [Published; 6] = [
     Published {
         name: "econarena-melee",
         title: "Published beside it: percentage of runs with a foul, without history (Economics Arena, \
                 table 2)",
-        terms: ONE_RUN,
+        terms: &[],
         sheets: &[Sheet::measures(include_str!(
             "../../data/econarena_rules_without_history.csv"
         ))],
@@ -49,7 +40,7 @@ const TABLES: [Published; 6] = [
     Published {
         name: "econarena-rational",
         title: "Published beside it: no numbers (Economics Arena, figures 1b and 2b)",
-        terms: ONE_RUN,
+        terms: &[],
         sheets: &[Sheet::measures(
             "game and history,player,deviation,rationality,rules broken %,source\n",
         )],
@@ -57,7 +48,7 @@ const TABLES: [Published; 6] = [
     Published {
         name: "econarena-configurations",
         title: "Published beside it: no numbers (Economics Arena, figure 3)",
-        terms: ONE_RUN,
+        terms: &[],
         sheets: &[Sheet::measures(
             "game and configuration,player,payoff,over bound or value,source\n",
         )],
@@ -66,7 +57,7 @@ const TABLES: [Published; 6] = [
         name: "econarena-senior",
         title: "Published beside it: mean payoff after so many sessions, in auctions \
                 the profit, value less price (Economics Arena, table 1)",
-        terms: ONE_RUN,
+        terms: &[],
         sheets: &[Sheet::measures(include_str!(
             "../../data/econarena_senior.csv"
         ))],

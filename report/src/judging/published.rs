@@ -13,11 +13,12 @@ pub(super) const PAPERS: Papers = Papers {
         name: "alympics-judging",
         title: "Published beside it: marks from 1 to 5, five judges for each of 30 records, and ten \
                 persons about themselves (Alympics, arXiv 2311.03220, table 3)",
-        terms: &[("players", &[])],
+        terms: &[],
         sheets: &[Sheet::measures(include_str!(
             "../../data/alympics_judging.csv"
         ))],
     }],
+    terms: &[("players", &[])],
     findings: include_str!("../../data/alympics_judging_findings.csv"),
 };
 

@@ -11,6 +11,7 @@ use crate::published::{Columns, Compared, Measure, Papers, Published, Sheet};
 /// The paper.
 pub(super) const PAPERS: Papers = Papers {
     tables: &TABLES,
+    terms: &[],
     findings: include_str!("../../data/k_level_findings.csv"),
 };
 

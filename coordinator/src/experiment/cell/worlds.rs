@@ -68,11 +68,8 @@ impl<'a> Checking<'a> {
             ))
         } else if seats.is_some_and(|seats| ![0, seats].contains(&request.personas.len())) {
             let (given, seats) = (request.personas.len(), seats.unwrap_or_default());
-            let given = match given {
-                1 => "one entry".to_owned(),
-                _ => format!("{given} entries"),
-            };
-            let message = format!("has {given} for {seats} seats");
+            let message =
+                format!("must have as many entries as there are seats, {seats}; it has {given}");
             Some((at.key(PERSONAS), message))
         } else {
             None
