@@ -9,7 +9,8 @@
 
 use std::path::PathBuf;
 
-use agon_engine::replay::{RecordedGame, replay};
+use agon_engine::record::StoredRecord;
+use agon_engine::replay::{RecordedGame, import, replay};
 use recorded::reading;
 
 mod recorded {
@@ -93,4 +94,19 @@ games! {
     recorded_auctions_match: "sealed_bid_auction",
     recorded_battles_match: "battle_royale",
     recorded_pirate_games_match: "pirate",
+}
+
+/// Of a record that does not name the model of every seat nobody is named.
+#[test]
+fn a_game_that_names_too_few_models_is_imported_without_names() {
+    let line = lines("guess_two_thirds").remove(0);
+    let mut game: serde_json::Value = serde_json::from_str(&line).unwrap();
+    game["file_model"] = "gpt-4".into();
+    for models in [serde_json::json!([]), serde_json::json!(["gpt-4"])] {
+        game["models"] = models;
+        let recorded = RecordedGame::from_json(&game.to_string()).unwrap();
+        let record = import(&recorded, "mine").unwrap().to_line().unwrap();
+        let stored = StoredRecord::from_line(&record).unwrap();
+        assert_eq!(stored.spec.seats.len(), stored.outcome.payoffs.len());
+    }
 }

@@ -215,6 +215,28 @@ fn a_changed_outcome_is_named_with_its_place() {
 }
 
 #[test]
+fn nobody_bids_or_is_reported_twice() {
+    let mut auction = first();
+    let bids = auction["items"][0]["rounds"][0]["bids"]
+        .as_array_mut()
+        .unwrap();
+    bids.push(bids[0].clone());
+    let told = mismatches(&auction);
+    assert!(
+        told.iter().any(|one| one.contains("bids twice")),
+        "{told:?}"
+    );
+    let mut auction = first();
+    let reports = auction["final"].as_array_mut().unwrap();
+    reports[1] = reports[0].clone();
+    let told = mismatches(&auction);
+    assert!(
+        told.iter().any(|one| one.contains("reported twice")),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn a_refused_bid_must_be_refused_and_a_taken_one_taken() {
     let is_refused = |path: &str, value: &Value| {
         let attempts = value.as_array().map_or(0, Vec::len);

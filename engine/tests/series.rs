@@ -144,6 +144,26 @@ fn a_session_takes_up_what_the_one_before_it_left_and_nothing_else() {
 }
 
 #[test]
+fn notes_that_no_session_hands_on_are_refused() {
+    let carried = taken_along(&record(0, vec![note(0, 1, "tips", json!("wait"))]));
+    assert_eq!(check(&spec(1), Some(&carried)), Ok(()));
+    let with = |seat, kind: &str| {
+        let mut changed = carried.clone();
+        let (note, body) = (kind.to_owned(), json!("bid"));
+        changed.notes.push(CarriedNote { seat, note, body });
+        check(&spec(1), Some(&changed))
+    };
+    assert_eq!(with(1, "tips"), Ok(()));
+    for (seat, kind) in [(0, "tips"), (99, "tips"), (1, "plan")] {
+        let refused = with(seat, kind);
+        assert!(
+            matches!(refused, Err(HandoverError::Note { seat: told, .. }) if told == seat),
+            "{seat} {kind}: {refused:?}"
+        );
+    }
+}
+
+#[test]
 fn only_records_of_later_places_are_of_the_new_version() {
     assert_eq!(record(0, Vec::new()).agon_record, 1);
     assert_eq!(record(1, Vec::new()).agon_record, 3);

@@ -158,6 +158,8 @@ mod tests {
     struct OneBundle {
         templates: BTreeMap<String, String>,
         fetched: Arc<AtomicUsize>,
+        /// What it says instead.
+        refusal: Option<Status>,
     }
 
     #[tonic::async_trait]
@@ -176,6 +178,9 @@ mod tests {
             _: Request<GetPromptBundleRequest>,
         ) -> Result<Response<GetPromptBundleResponse>, Status> {
             self.fetched.fetch_add(1, Ordering::SeqCst);
+            if let Some(refusal) = self.refusal.clone() {
+                return Err(refusal);
+            }
             Ok(Response::new(GetPromptBundleResponse {
                 templates: self.templates.clone().into_iter().collect(),
             }))
@@ -183,10 +188,18 @@ mod tests {
     }
 
     fn coordinator(template: &str) -> (CoordinatorClient, Arc<AtomicUsize>) {
+        coordinator_that(template, None)
+    }
+
+    fn coordinator_that(
+        template: &str,
+        refusal: Option<Status>,
+    ) -> (CoordinatorClient, Arc<AtomicUsize>) {
         let (path, fetched) = ("shared/answer.j2".to_owned(), Arc::default());
         let service = OneBundle {
             templates: BTreeMap::from([(path, template.to_owned())]),
             fetched: Arc::clone(&fetched),
+            refusal,
         };
         let service = into_service(SessionLeaseServiceServer::new(service));
         (CoordinatorClient::new(service), fetched)
@@ -209,6 +222,20 @@ mod tests {
             .collect();
         assert!(found.iter().all(|one| Arc::ptr_eq(one, &found[0])));
         assert_eq!(fetched.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn bundle_comes_from_whichever_coordinator_is_there_and_lets_the_worker_in() {
+        let text = "Answer now.";
+        let templates = BTreeMap::from([("shared/answer.j2".to_owned(), text.to_owned())]);
+        let library = agon_agents::replaced(templates).unwrap();
+        let (there, _) = coordinator(text);
+        let away = coordinator_that(text, Some(Status::unavailable("away")));
+        let closed = coordinator_that(text, Some(Status::unauthenticated("no such token")));
+        let (libraries, all) = (Libraries::default(), [away.0, closed.0, there]);
+        let found = libraries.get(library.digest(), &all).await.unwrap();
+        assert_eq!(found.digest(), library.digest());
+        assert_eq!(closed.1.load(Ordering::SeqCst), 1);
     }
 
     #[tokio::test]

@@ -116,3 +116,21 @@ fn read_target(value: &Value, pass: Option<&str>) -> Option<Action> {
     let digits = word.trim_start_matches("player").trim_matches(['_', ' ']);
     digits.parse().ok().map(Action::Target)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_shares_may_be_percentages_and_ratios() {
+        let read = |max: f64, value: Value| Form::Number { min: 0.0, max }.read(&value).ok();
+        assert_eq!(read(1.0, json!("60%")), Some(Action::Number(0.6)));
+        assert_eq!(read(1.0, json!("1/2")), Some(Action::Number(0.5)));
+        assert_eq!(read(1000.0, json!("$60")), Some(Action::Number(60.0)));
+        for said in ["60%", "2/3", "53/100"] {
+            assert_eq!(read(1000.0, json!(said)), None, "{said}");
+        }
+    }
+}

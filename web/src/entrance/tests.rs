@@ -5,6 +5,7 @@ use http::HeaderMap;
 use http::header::{COOKIE, HOST, ORIGIN};
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -61,7 +62,7 @@ async fn whoever_signs_in_too_often_signs_out_of_their_own_first_browser_alone()
     let never = CancellationToken::new();
     let red = of_team("red", CancellationToken::new(), &never);
     let blue = of_team("blue", CancellationToken::new(), &never);
-    let entrance = Entrance::kept_by(Arc::new(Teams { red, blue }), false).unwrap();
+    let entrance = Entrance::kept_by(Arc::new(Teams::of(red, blue)), false).unwrap();
     let of_blue = entrance.enter("blue").await.unwrap();
     let mut of_red = Vec::new();
     for _ in 0..=MOST_BROWSERS {
@@ -73,6 +74,24 @@ async fn whoever_signs_in_too_often_signs_out_of_their_own_first_browser_alone()
         MOST_BROWSERS
     );
     assert!(!is_in(&of_red[0]) && is_in(&of_blue));
+}
+
+#[tokio::test]
+async fn pages_believe_tokens_of_a_store_no_longer_than_it_is_heard() {
+    let never = CancellationToken::new();
+    let mut red = of_team("red", CancellationToken::new(), &never);
+    red.is_stored = true;
+    let blue = of_team("blue", CancellationToken::new(), &never);
+    let teams = Teams::of(red, blue);
+    let silent = Arc::clone(&teams.is_silent);
+    let entrance = Entrance::kept_by(Arc::new(teams), false).unwrap();
+    let of_red = entrance.enter("red").await.unwrap();
+    let of_blue = entrance.enter("blue").await.unwrap();
+    let is_in = |cookie: &str| entrance.admit(&headers(COOKIE, pair(cookie))).is_ok();
+    for (is_silent, red_is_in) in [(false, true), (true, false), (false, true)] {
+        silent.store(is_silent, Ordering::Relaxed);
+        assert_eq!((is_in(&of_red), is_in(&of_blue)), (red_is_in, true));
+    }
 }
 
 #[test]
@@ -132,6 +151,18 @@ async fn cookies_of_two_servers_of_one_machine_stand_beside_each_other() {
 struct Teams {
     red: SignedIn,
     blue: SignedIn,
+    /// The store of tokens does not answer.
+    is_silent: Arc<AtomicBool>,
+}
+
+impl Teams {
+    fn of(red: SignedIn, blue: SignedIn) -> Self {
+        Self {
+            red,
+            blue,
+            is_silent: Arc::default(),
+        }
+    }
 }
 
 /// Somebody of a team, until `ended`.
@@ -152,7 +183,7 @@ fn child_of(signed_in: &SignedIn) -> SignedIn {
     SignedIn {
         access: Arc::clone(&signed_in.access),
         ended: signed_in.ended.child_token(),
-        is_stored: false,
+        is_stored: signed_in.is_stored,
     }
 }
 
@@ -170,6 +201,11 @@ impl Doorkeeper for Teams {
         "a token of your team"
     }
 
+    fn in_doubt(&self) -> Option<String> {
+        let is_silent = self.is_silent.load(Ordering::Relaxed);
+        is_silent.then(|| "the store does not answer".to_owned())
+    }
+
     fn serves_others(&self) -> bool {
         true
     }
@@ -181,7 +217,7 @@ async fn each_cookie_leads_to_its_holder_alone_until_the_token_ends_or_they_sign
     let never = CancellationToken::new();
     let red = of_team("red", begun.clone(), &ended);
     let blue = of_team("blue", CancellationToken::new(), &never);
-    let entrance = Entrance::kept_by(Arc::new(Teams { red, blue }), true).unwrap();
+    let entrance = Entrance::kept_by(Arc::new(Teams::of(red, blue)), true).unwrap();
     assert!(matches!(
         entrance.enter("green").await,
         Err(Refusal::Closed(_))

@@ -185,6 +185,26 @@ fn wrong_beliefs_are_listed_back_until_they_are_right() {
 }
 
 #[test]
+fn a_belief_that_leaves_out_who_has_nothing_is_corrected_all_the_same() {
+    let played = auction(json!({}), 1000, &|thought, before| match thought.purpose {
+        "belief" if before == 0 => "I have no idea.".to_owned(),
+        "belief" => {
+            let mut belief: Value = serde_json::from_str(BELIEFS[before - 1]).unwrap();
+            for of in ["total_profits", "winning_bids"] {
+                belief[of].as_object_mut().unwrap().remove("player_1");
+            }
+            belief.to_string()
+        }
+        _ => model_bidder(thought, before),
+    });
+    let belief = played.of("belief")[0];
+    assert_eq!(
+        (&belief["tries"], &belief["corrected"]),
+        (&json!(2), &json!(true))
+    );
+}
+
+#[test]
 fn a_belief_that_stays_wrong_is_put_right_by_the_auctioneer() {
     let wrong = r#"{"remaining_budget": 1, "total_profits": {}, "winning_bids": {}}"#;
     let stubborn = |thought: &Thought, before: usize| match thought.purpose {

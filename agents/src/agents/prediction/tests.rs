@@ -133,6 +133,16 @@ fn predictions_alone_are_no_answer() {
     }
 }
 
+#[test]
+fn of_names_that_begin_alike_the_longest_is_meant() {
+    let rivals = [(1, "Mary"), (2, "Mary Ann")];
+    let rivals = rivals.map(|(seat, name)| (seat, name.to_owned()));
+    let reply = said_as("Mary: 20\nMary Ann: 30\nI say 10.");
+    let predicted = said::predictions(&ASK, &rivals, false, &reply);
+    let predicted: Vec<_> = predicted.into_values().collect();
+    assert_eq!(json!(predicted), json!([20, 30]));
+}
+
 /// What a reply predicts of Bob, Cindy and Eric, and what it answers, where all have names.
 fn named(reply: &str) -> (Value, Option<i64>) {
     let ask = Ask {
