@@ -177,7 +177,7 @@ impl Results {
         if self.unreadable > 0 {
             let count = counted(self.unreadable, "record");
             notes.push(format!(
-                "{count} cannot be read by this program and are missing here"
+                "missing here: {count}, which this program cannot read"
             ));
         }
         notes

@@ -196,3 +196,88 @@ fn read(packed: &[u8]) -> Result<(Session, String), String> {
     let session = Session::from_line(record.as_bytes()).map_err(|error| error.to_string())?;
     Ok((session, record))
 }
+
+#[cfg(test)]
+mod tests {
+    use agon_engine::spec::Settings;
+    use agon_engine::{Luck, PlayerKind, PlayerSpec, Record, SessionSpec, registry, session};
+    use agon_proto::packed::pack;
+    use serde_json::json;
+
+    use super::*;
+    use crate::viewing::library_of;
+
+    /// A record of rule players, as a line.
+    fn line(repeat: u32) -> String {
+        let game = registry::find("guess_two_thirds").unwrap();
+        let asked: Settings = serde_json::from_value(json!({ "players": 2, "rounds": 1 })).unwrap();
+        let player = PlayerSpec {
+            name: "anybody".to_owned(),
+            kind: PlayerKind::Rule,
+            settings: serde_json::from_value(json!({ "strategy": "random" })).unwrap(),
+        };
+        let spec = SessionSpec {
+            experiment: "x".to_owned(),
+            setting: Settings::new(),
+            luck: Luck::new(7, repeat),
+            game: "guess_two_thirds".to_owned(),
+            outside: None,
+            rules_version: game.info.rules_version,
+            params: game.build(&asked).unwrap().params,
+            seats: vec![player.clone(), player],
+            prompts_version: None,
+            prompt_bundle: None,
+            origins: BTreeMap::new(),
+        };
+        let play = session::open(&spec).unwrap();
+        let record = Record::new(spec, play, Vec::new(), Vec::new());
+        record.to_line().unwrap()
+    }
+
+    fn result(position: u32, fault: &str) -> Unpacked {
+        Unpacked::of(&FetchRecordsResponse {
+            position,
+            record: pack(&line(position)),
+            telemetry: pack("{}"),
+            fault: fault.to_owned(),
+            ..FetchRecordsResponse::default()
+        })
+    }
+
+    #[test]
+    fn record_that_cannot_be_had_is_missing_until_it_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = Arc::new(Files::default());
+        let library = library_of(&files);
+        let templates = BTreeMap::from([("shared/answer.j2".to_owned(), "Answer.".to_owned())]);
+        let here = "a coordinator";
+        let spool = Spool::open(
+            folder.path(),
+            "x",
+            here,
+            &templates,
+            &files,
+            Arc::clone(&library),
+        );
+        let mut spool = spool.unwrap();
+        let written = folder
+            .path()
+            .join("0")
+            .join(TEMPLATES)
+            .join("shared/answer.j2");
+        assert_eq!(fs::read_to_string(written).unwrap(), "Answer.");
+
+        assert!(spool.add(result(0, "")).unwrap());
+        assert!(!spool.add(result(1, "the archive is away")).unwrap());
+        spool.tell_missing();
+        let notes = || library.index.read().run("x").unwrap().notes;
+        let missing = "missing here: 1 of its sessions, which cannot be fetched for now (the archive \
+                       is away)";
+        assert_eq!((spool.count(), notes()), (1, vec![missing.to_owned()]));
+        assert_eq!(library.index.read().notes_of_runs(|_| true).len(), 1);
+
+        assert!(spool.add(result(1, "")).unwrap());
+        spool.tell_missing();
+        assert_eq!((spool.count(), notes()), (2, Vec::new()));
+    }
+}

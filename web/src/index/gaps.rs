@@ -39,11 +39,13 @@ impl Gaps {
     /// How many sessions each reason leaves out.
     pub fn counts(&self) -> impl Iterator<Item = String> {
         let missing = self.missing.as_ref().map(|(count, why)| {
-            format!("{count} of its sessions cannot be fetched for now and are missing here: {why}")
+            format!(
+                "missing here: {count} of its sessions, which cannot be fetched for now ({why})"
+            )
         });
         let lines = (self.lines > 0).then(|| {
             format!(
-                "{} of its lines cannot be read and are missing here.",
+                "missing here: {} of its lines, which cannot be read",
                 self.lines
             )
         });

@@ -63,3 +63,11 @@ def test_several_populations_equal_open_spiel(shape, alpha):
     expected = reference.compute(list(game.payoffs), m=20, **limit)[2]
     found = alpha_rank(game, alpha, 20, single_population=False).mass
     assert found == pytest.approx(expected, abs=1e-8)
+
+
+def test_means_of_equal_payoffs_are_equal():
+    rounded = float(np.mean([64.1] * 6))
+    assert rounded != 64.1
+    game = NormalForm.of(np.array([[rounded, 64.1], [64.1, 64.1]]), np.full((2, 2), 64.1))
+    rank = alpha_rank(game, alpha=np.inf, single_population=False)
+    assert rank.mass == pytest.approx(np.full(4, 0.25))

@@ -124,6 +124,31 @@ def test_a_budget_of_dollars_is_kept():
         )
 
 
+def test_a_first_batch_beyond_the_budget_is_not_begun():
+    played = []
+
+    def dear(pairing, repeats):
+        played.extend([pairing] * repeats)
+        return simulated(5, dollars=1.0)(pairing, repeats)
+
+    with pytest.raises(ValueError, match="does not allow a first batch"):
+        tournament(list(TRUTH), dear, goal=1, most_sessions=5000, most_dollars=5.0)
+    assert len(played) == 1
+
+
+def test_degrees_of_freedom_are_those_of_series():
+    def widths(series):
+        matches = [
+            Match(("a", "b"), (1.0, 0.0) if place % 3 else (0.0, 1.0), 0.0, f"{place % series}")
+            for place in range(60)
+        ]
+        return [one.width for one in rate(matches, ["a", "b"]).strengths]
+
+    assert all(np.isnan(width) for width in widths(1))
+    # Student's t for two degrees is 2.1 times as far out as for ten and more.
+    assert widths(3)[0] > 2.0 * widths(60)[0]
+
+
 def test_seats_are_rotated():
     standing = tournament(list(TRUTH), simulated(6), goal=1, most_sessions=200)
     seats = [match.seats for match in standing.matches]

@@ -70,7 +70,7 @@ def matches_of(seats: Any, sessions: Any) -> list[Match]:
 
     The cost of a session is unknown if a decision has no known price. Warns of sessions that say
     little about who plays well: the answers of a seat were mostly forfeited or a stand-in's, or a
-    simulated model's.
+    simulated model's. Sessions of a series are one independent unit.
     """
     costs = number_column(sessions, "cost_dollars")
     unpriced = number_column(sessions, "unpriced_decisions") > 0
@@ -84,7 +84,8 @@ def matches_of(seats: Any, sessions: Any) -> list[Match]:
                 stacklevel=2,
             )
     matches = []
-    for session, cost, unknown in zip(column(sessions, "session"), costs, unpriced, strict=True):
+    played, units = column(sessions, "session"), column(sessions, "cluster")
+    for session, unit, cost, unknown in zip(played, units, costs, unpriced, strict=True):
         rows = np.flatnonzero(owners == session)
         rows = rows[np.argsort(places[rows])]
         matches.append(
@@ -92,7 +93,7 @@ def matches_of(seats: Any, sessions: Any) -> list[Match]:
                 seats=tuple(str(names[row]) for row in rows),
                 payoffs=tuple(float(paid[row]) for row in rows),
                 dollars=None if unknown else float(np.nan_to_num(cost)),
-                session=str(session),
+                session=str(unit),
             )
         )
     return matches
