@@ -113,10 +113,8 @@ def rate(
     strengths, information, scores = _solve(slopes, len(places))
     covariance = _covariance(information, scores, [match.session for match in matches])
     units = len({match.session for match in matches if match.session}) or len(matches)
-    if units == len(matches):
-        degrees = max(units - len(places) + 1, 1)
-    else:
-        degrees = units - 1
+    is_alone = units == len(matches)
+    degrees = max(units - len(places) + 1, 1) if is_alone else units - 1
     quantile = float(stats.t.ppf((1.0 + level) / 2.0, degrees)) if degrees else float("nan")
     centred = (strengths - strengths.mean()) * ELO
     errors = np.sqrt(np.diag(covariance)) * ELO
