@@ -13,7 +13,7 @@ pub fn tell(checked: &CheckedExperiment, origins: &[ModelOrigin]) {
     origins.iter().for_each(tell_one);
     if let Some(rule) = stand_in(checked) {
         output::tell(&format!(
-            "player {SUBJECT}: the built-in {rule}; --model NAME puts a model in its place"
+            "player {SUBJECT} plays the built-in strategy {rule}; --model NAME puts a model in its place"
         ));
     }
 }
