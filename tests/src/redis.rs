@@ -3,9 +3,11 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -455,8 +457,24 @@ fn spawn_sentinel(folder: &Path) -> Child {
         .expect("redis-server must be installed: tests/run installs it")
 }
 
-/// A port that was free a moment ago.
+/// Where nobody is given a port who does not ask for that one: connections have theirs above 32,767, and
+/// one of them would be in a server's way before it has started.
+const FREE_PORTS: Range<u16> = 20_000..32_000;
+
+/// A port that was free a moment ago, another one for each who asks.
+///
+/// # Panics
+/// None is free.
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback socket");
-    listener.local_addr().expect("an address").port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let of_process = u64::from(std::process::id()).wrapping_mul(7_919);
+    let ports = u64::from(FREE_PORTS.end - FREE_PORTS.start);
+    for _ in FREE_PORTS {
+        let place = of_process + u64::from(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = FREE_PORTS.start + u16::try_from(place % ports).expect("less than the ports");
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+    panic!("no port of {FREE_PORTS:?} is free");
 }

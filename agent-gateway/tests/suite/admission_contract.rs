@@ -89,15 +89,22 @@ async fn processes_keep_the_limits_of_a_key_together() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (process(folder.path(), "one"), process(folder.path(), "two"));
     let keys = [candidate("a", 600, 0, 0)];
-    // Ten in a burst, whoever takes them.
-    for turn in 0..10 {
-        let limiter = if turn % 3 == 0 { &two } else { &one };
-        granted(limiter, &keys, 1).await;
+    // Ten in a burst, whoever takes them, and ten a second.
+    let (began, mut taken, mut refused_in_a_row) = (Instant::now(), 0_u64, 0);
+    for limiter in [&two, &one, &one].into_iter().cycle() {
+        match ask(limiter, &keys, 1).await {
+            Ok(_) => (taken, refused_in_a_row) = (taken + 1, 0),
+            Err(_) => refused_in_a_row += 1,
+        }
+        if refused_in_a_row == 3 {
+            break;
+        }
     }
-    wait(&one, &keys, 1).await;
-    wait(&two, &keys, 1).await;
+    let most = 11.0 + began.elapsed().as_secs_f64() * 10.0;
+    assert!(taken >= 10 && taken as f64 <= most, "{taken} of {most}");
     let seen = two.outlook(POOL, LANE, &keys).await.unwrap();
-    assert_eq!((seen[0].in_flight, seen[0].key_wide[0].used), (10, 10));
+    assert_eq!(seen[0].in_flight, taken);
+    assert_use(seen[0].key_wide[0].used, taken, began);
 }
 
 #[tokio::test]
@@ -121,6 +128,7 @@ async fn places_of_a_dead_process_are_free_and_its_calls_charged_with_the_most()
     );
     // A burst of 100 tokens, and one place.
     let keys = [candidate("a", 0, 6_000, 1)];
+    let began = Instant::now();
     let ask = Ask {
         most: charge(3_000),
         ..call(10)
@@ -129,7 +137,8 @@ async fn places_of_a_dead_process_are_free_and_its_calls_charged_with_the_most()
     wait(&alive, &keys, 1).await;
     drop(dead);
     let after = alive.outlook(POOL, LANE, &keys).await.unwrap();
-    assert_eq!((after[0].in_flight, after[0].key_wide[1].used), (0, 3_000));
+    assert_eq!(after[0].in_flight, 0);
+    assert_use(after[0].key_wide[1].used, 3_000, began);
 }
 
 #[tokio::test]
@@ -160,7 +169,8 @@ async fn replicas_that_ask_at_once_take_a_limit_once() {
     );
     let seen = replicas[0].outlook(POOL, LANE, &keys[..]).await.unwrap();
     let all = held.len() as u64;
-    assert_eq!((seen[0].in_flight, seen[0].key_wide[0].used), (all, all));
+    assert_eq!(seen[0].in_flight, all);
+    assert_use(seen[0].key_wide[0].used, all, began);
     // Those that settle at once share their trips to the store.
     let settled = held.iter().map(|(limiter, held)| settle(limiter, held, 0));
     futures_util::future::join_all(settled).await;
@@ -322,6 +332,15 @@ async fn wait(limiter: &Limiter, candidates: &[Candidate], tokens: u64) -> Durat
     }
 }
 
+/// What is shown as the use of the last minute, where all was taken since `began`: of what was taken
+/// before a full minute of the clock, as much less as has passed of the next.
+#[track_caller]
+fn assert_use(shown: u64, taken: u64, began: Instant) {
+    let passed = began.elapsed().as_secs_f64() / 60.0;
+    let least = (taken as f64 * (1.0 - passed)).round() as u64;
+    assert!((least..=taken).contains(&shown), "{shown} of {taken}");
+}
+
 async fn key_without_limits_carries_everything(limiter: &Limiter) {
     let keys = [candidate("a", 0, 0, 0)];
     for _ in 0..200 {
@@ -398,7 +417,7 @@ async fn places_are_given_back_when_settled(limiter: &Limiter) {
 
 async fn lost_attempt_frees_its_place_and_stays_charged(limiter: &Limiter) {
     let (one_place, tokens_too) = ([candidate("a", 0, 0, 1)], [candidate("a", 0, 6_000, 1)]);
-    let lasts = Duration::from_millis(100);
+    let lasts = Duration::from_secs(1);
     let short = Ask {
         lasts,
         ..call(3_000)
@@ -449,11 +468,11 @@ async fn held_key_is_passed_over_and_holds_never_shorten(limiter: &Limiter) {
         assert_eq!(granted(limiter, &keys, 1).await.key, *b);
     }
     limiter
-        .hold(POOL, LANE, b, Duration::from_millis(200))
+        .hold(POOL, LANE, b, Duration::from_millis(1_500))
         .await
         .unwrap();
     let told = wait(limiter, &keys, 1).await;
-    assert!(told <= Duration::from_millis(201), "{told:?}");
+    assert!(told <= Duration::from_millis(1_501), "{told:?}");
     let outlook = limiter.outlook(POOL, LANE, &keys[..1]).await.unwrap();
     assert!(outlook[0].held_for > Duration::from_secs(50), "{outlook:?}");
     until("the shorter hold is over", async || {
@@ -463,7 +482,7 @@ async fn held_key_is_passed_over_and_holds_never_shorten(limiter: &Limiter) {
 }
 
 async fn sustained_rate_stays_below_the_limit(limiter: &Limiter) {
-    let keys = [candidate("a", 3_000, 0, 0)];
+    let keys = [candidate("a", 600, 0, 0)];
     let (began, mut count) = (Instant::now(), 0_u32);
     while began.elapsed() < Duration::from_millis(1_500) {
         match ask(limiter, &keys, 1).await {
@@ -474,10 +493,10 @@ async fn sustained_rate_stays_below_the_limit(limiter: &Limiter) {
             Err(wait) => tokio::time::sleep(wait).await,
         }
     }
-    // A second's worth at once, then (3000 - 50) a minute.
-    let most = 50.0 + began.elapsed().as_secs_f64() * 2_950.0 / 60.0 + 1.0;
+    // A second's worth at once, then (600 - 10) a minute.
+    let most = 10.0 + began.elapsed().as_secs_f64() * 590.0 / 60.0 + 1.0;
     assert!(f64::from(count) <= most, "{count} of {most}");
-    assert!(count >= 80, "{count}");
+    assert!(count >= 20, "{count}");
 }
 
 /// Which asks of a batch were granted.
@@ -725,18 +744,21 @@ async fn use_is_shown(limiter: &Limiter) {
         requests_per_minute(6_000),
         KeyLimits::default(),
     )];
+    let began = Instant::now();
     let first = granted(limiter, &keys, 50).await;
     granted(limiter, &keys, 50).await;
     settle(limiter, &first, 20).await;
     let outlook = limiter.outlook(POOL, LANE, &keys).await.unwrap();
     assert_eq!(outlook[0].in_flight, 1);
     // Where a limit stands, or none does: what was taken is known.
-    assert_eq!(outlook[0].key_wide.map(|limit| limit.used), [2, 70, 0, 0]);
+    for (limit, taken) in outlook[0].key_wide.iter().zip([2, 70, 0, 0]) {
+        assert_use(limit.used, taken, began);
+    }
     assert_eq!(outlook[0].key_wide[0].limit, Some(6_000));
 }
 
 async fn teams_keep_their_shares_over_several_askers(limiter: &Limiter) {
-    let keys = [candidate("a", 12_000, 0, 0)];
+    let keys = [candidate("a", 3_000, 0, 0)];
     let ask_of = |team: &str, weight: f64| Ask {
         share: Share {
             team: team.to_owned(),
@@ -745,26 +767,25 @@ async fn teams_keep_their_shares_over_several_askers(limiter: &Limiter) {
         },
         ..call(10)
     };
-    let (began, mut counts) = (Instant::now(), [0_u32; 2]);
-    let warm_up = Duration::from_millis(1_000);
+    // The first of them are let in without waiting.
+    let (mut all, mut counts) = (0_u32, [0_u32; 2]);
     // The light team asks first each time and would take everything.
-    while began.elapsed() < Duration::from_millis(4_000) {
+    while all < 300 {
         for (index, (team, weight)) in [("light", 1.0), ("heavy", 3.0)].into_iter().enumerate() {
             let asks: Vec<_> = (0..20).map(|_| ask_of(team, weight)).collect();
             let verdict = submit(limiter, (LANE, team), &keys, &asks).await;
-            for reservation in verdict.granted.iter().flatten() {
-                counts[index] += u32::from(began.elapsed() > warm_up);
-                limiter
-                    .settle(reservation, &charge(10), 10, &Signals::default())
-                    .await
-                    .unwrap();
+            let granted: Vec<_> = verdict.granted.iter().flatten().collect();
+            for _ in &granted {
+                all += 1;
+                counts[index] += u32::from(all > 100);
             }
+            let settled = granted.iter().map(|held| settle(limiter, held, 10));
+            futures_util::future::join_all(settled).await;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let share = f64::from(counts[1]) / f64::from(counts[0] + counts[1]);
     assert!((0.70..=0.80).contains(&share), "{counts:?}");
-    assert!(counts[0] + counts[1] > 300, "{counts:?}");
 }
 
 async fn large_charge_is_not_starved_by_small_ones(limiter: &Limiter) {

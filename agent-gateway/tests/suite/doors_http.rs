@@ -428,7 +428,8 @@ async fn request_without_an_address_is_in_no_ledger_and_its_cost_is_kept() {
 
 #[tokio::test]
 async fn client_that_goes_away_frees_its_place_unless_it_is_paid_for() {
-    let provider = Arc::new(counted().with_latency(Duration::from_millis(600)));
+    // Long enough for those who wait to have gone.
+    let provider = Arc::new(counted().with_latency(Duration::from_secs(4)));
     let limits = "limits = { concurrency = 1 }";
     let house = House::open(None, limits, Arc::clone(&provider)).await;
     let send = |index: u32, stream: bool| {

@@ -22,7 +22,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::registry;
 
 /// A condition that is not met by then never will be.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub type Client = AgentGatewayServiceClient<SlimService>;
 

@@ -149,10 +149,11 @@ impl Writer {
         }
         match written {
             Ok(()) => {
-                writes.into_iter().for_each(|work| work.committed());
+                // Before anybody hears: whoever asks again then is not told of a trouble that is over.
                 if self.trouble.borrow().is_some() {
                     self.hold_reserve();
                 }
+                writes.into_iter().for_each(|work| work.committed());
             }
             Err(error) => {
                 self.note_trouble(&error);
