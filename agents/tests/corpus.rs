@@ -283,9 +283,9 @@ fn sentences_that_were_once_misread_are_read_each_by_each() {
 fn replies_that_were_kept_back_are_read_no_worse_than_they_were() {
     // All, right and wrong when they were last counted; the aim is that of the corpus.
     let counted = [
-        ("first.tsv", 672, 636, 4),
+        ("first.tsv", 672, 637, 4),
         ("second.tsv", 672, 625, 6),
-        ("third.tsv", 500, 455, 6),
+        ("third.tsv", 500, 456, 6),
         ("fourth.tsv", 400, 362, 4),
     ];
     let read = counted.map(|(name, ..)| figures(&file("held_back", name), Shown::Figures));
@@ -298,12 +298,12 @@ fn replies_that_were_kept_back_are_read_no_worse_than_they_were() {
 
 #[test]
 fn replies_as_models_write_them_are_read_no_worse_than_they_were() {
-    // What was right and wrong of 3,138 when they were last counted; the aim is that of the
+    // What was right and wrong of 3,498 when they were last counted; the aim is that of the
     // corpus.
     let figures = figures(&file("corpus", "natural.tsv"), Shown::Figures);
-    assert_eq!(figures.all(), 3_138);
-    assert!(figures.right >= 2_943, "{} right", figures.right);
-    assert!(figures.wrong <= 6, "{} wrong", figures.wrong);
+    assert_eq!(figures.all(), 3_498);
+    assert!(figures.right >= 3_257, "{} right", figures.right);
+    assert!(figures.wrong <= 9, "{} wrong", figures.wrong);
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! Hands an experiment to a coordinator, embedded or not. Follows nothing. Called by
 //! `agon run` and `agon play`.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
     ResumeExperimentRequest, RetrySessionsRequest, SubmitExperimentRequest,
     SubmitExperimentResponse,
 };
+use agon_service_kit::backoff::{Delays, Retry, retry};
+use agon_service_kit::status::is_retryable;
 use agon_service_kit::telemetry;
 use agon_worker::Transport;
 use tonic::Status;
@@ -21,11 +25,15 @@ pub struct Terms<'a> {
     pub pause: Option<&'a str>,
 }
 
+/// Times that one tries before a coordinator that does not answer is told of. A connection may break
+/// where a machine is busy, and to hand in again changes nothing.
+const TRIES: usize = 4;
+
 /// Submits, and gives another chance to what an earlier run set aside or paused
 /// at: a budget that is still spent pauses again without a call.
 ///
 /// # Errors
-/// The coordinator refuses, or does not answer.
+/// The coordinator refuses, or does not answer several times in a row.
 pub async fn hand_in(
     client: &mut ExperimentServiceClient<Transport>,
     checked: &CheckedExperiment,
@@ -39,13 +47,33 @@ pub async fn hand_in(
         accept_new: terms.accept_new,
         pause: terms.pause.unwrap_or_default().to_owned(),
     };
+    let tries = AtomicUsize::new(0);
+    retry(Delays::default(), None, || {
+        let (mut client, request) = (client.clone(), request.clone());
+        let is_last = tries.fetch_add(1, Ordering::Relaxed) + 1 == TRIES;
+        async move {
+            let handed_in = hand_in_once(&mut client, request).await;
+            handed_in.map_err(|refusal| match is_retryable(&refusal) && !is_last {
+                true => Retry::Again(refusal),
+                false => Retry::Stop(refusal),
+            })
+        }
+    })
+    .await
+}
+
+async fn hand_in_once(
+    client: &mut ExperimentServiceClient<Transport>,
+    request: SubmitExperimentRequest,
+) -> Result<SubmitExperimentResponse, Status> {
+    let is_paused = !request.pause.is_empty();
     let submitted = client.submit_experiment(request).await?.into_inner();
     let again = RetrySessionsRequest {
         experiment_id: submitted.experiment_id.clone(),
         session_ids: Vec::new(),
     };
     client.retry_sessions(again).await?;
-    if terms.pause.is_some() {
+    if is_paused {
         return Ok(submitted);
     }
     let resume = ResumeExperimentRequest {

@@ -83,8 +83,16 @@ pub fn find(name: &str) -> Result<Source, Failure> {
         )));
     }
     let presets = names();
+    let of_family = presets.iter().filter(|preset| {
+        let rest = preset.strip_prefix(stem.trim_end_matches('/'));
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    });
+    let family: Vec<&str> = of_family.map(String::as_str).collect();
     let guess = meant(stem, presets.iter().map(String::as_str));
-    let guess = guess.map(|near| format!("; did you mean {near}?"));
+    let guess = match (&*family, guess) {
+        ([], guess) => guess.map(|near| format!("; did you mean {near}?")),
+        (family, _) => Some(format!(", but {};", family.join(", "))),
+    };
     Err(Failure::BadInput(format!(
         "no experiment file {name}, and no preset of that name{} `agon presets` lists them",
         guess.unwrap_or_else(|| ";".to_owned())
@@ -160,4 +168,28 @@ fn text(name: &str, bytes: Vec<u8>) -> Result<Source, Failure> {
         name: name.to_owned(),
         text,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_no_preset_is_told_those_that_are_meant() {
+        let told = |name: &str| match find(name) {
+            Err(Failure::BadInput(told)) => told,
+            _ => panic!("{name} is no preset"),
+        };
+        let of_family = told("k-level");
+        assert!(
+            of_family.contains(", but k-level/guessing, k-level/"),
+            "{of_family}"
+        );
+        let mistyped = told("k-level/gessing");
+        assert!(
+            mistyped.contains("did you mean k-level/guessing?"),
+            "{mistyped}"
+        );
+        assert!(told("k-lev").contains("no preset of that name; `agon"));
+    }
 }

@@ -16,13 +16,15 @@ pub(crate) struct KnownCost {
 }
 
 impl KnownCost {
-    /// Takes in a session; those of simulated models have no price and cost nothing.
+    /// Takes in a session; simulated models have no price, and where nothing was paid beside them
+    /// there is nothing to show.
     pub fn add(&mut self, usage: &Usage, is_simulated: bool) {
-        if let Some(cost) = usage.known_cost() {
+        let cost = usage.known_cost();
+        if let Some(cost) = cost.filter(|cost| *cost > 0 || !is_simulated) {
             let before = self.nanodollars.unwrap_or_default();
             self.nanodollars = Some(before.saturating_add(cost));
         }
-        self.is_least |= usage.unpriced_decisions > 0 && !is_simulated;
+        self.is_least |= usage.unpriced_decisions > 0;
     }
 
     /// As a cell shows it: `$0.0014`, or `≥ $0.0014` where something has no known price.
@@ -82,8 +84,11 @@ mod tests {
         assert_eq!(shown(&[priced, nothing_known]), "\u{2265} $0.0014");
         let some = (usage(Some(1_400_000), 3), false);
         assert_eq!(shown(&[some, priced]), "\u{2265} $0.0028");
-        let simulated = (usage(Some(0), 12), true);
+        let simulated = (usage(Some(0), 0), true);
+        assert_eq!(shown(&[simulated]), "-");
         assert_eq!(shown(&[priced, simulated]), "$0.0014");
+        let beside_a_real_one = (usage(Some(0), 3), true);
+        assert_eq!(shown(&[priced, beside_a_real_one]), "\u{2265} $0.0014");
     }
 
     #[test]

@@ -124,7 +124,7 @@ impl Standings {
     /// unless they are asked for.
     pub fn by_game(&self, with_suite: bool, layout: Layout) -> String {
         let mut parts = Vec::new();
-        let mut notes = Vec::new();
+        let (mut notes, mut has_published) = (Vec::new(), false);
         let mut game = None;
         for (group, players) in &self.groups {
             let in_suite = group.measure.ends_with(leaderboard::SCHEME);
@@ -136,6 +136,7 @@ impl Standings {
                 continue;
             }
             notes.extend(rows.iter().flat_map(|row| row.notes.clone()));
+            has_published |= rows.iter().any(|row| row.n.is_none());
             let own = (group.game.clone(), group.simulated);
             if let Some(before) = game.replace(own.clone()).filter(|before| *before != own) {
                 parts.extend(self.ratings(&before, layout));
@@ -149,10 +150,14 @@ impl Standings {
         if parts.is_empty() {
             return String::new();
         }
+        let published = match has_published {
+            true => ", published rows taken as exact",
+            false => "",
+        };
         let how = format!(
             "Means over n sessions or series, best first; 95 %, the interval of the mean ({METHOD}; \
              {CAVEAT}; - where there is one session, and where all have the same); ranks, from the \
-             best to the worst that these intervals leave open, published rows taken as exact."
+             best to the worst that these intervals leave open{published}."
         );
         parts.insert(0, prose(&how, layout));
         parts.extend(explained(notes, layout));

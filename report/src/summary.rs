@@ -105,10 +105,8 @@ impl Summary {
         self.sessions += 1;
         self.in_series |= session.spec.luck.place > 0;
         self.cost = self.cost.saturating_add(cost.unwrap_or_default());
-        if !session.simulated {
-            self.unpriced += telemetry.usage.unpriced_decisions;
-            self.estimated += telemetry.usage.estimated_decisions;
-        }
+        self.unpriced += telemetry.usage.unpriced_decisions;
+        self.estimated += telemetry.usage.estimated_decisions;
         self.answers.add(answers.all());
     }
 

@@ -175,7 +175,7 @@ impl Books {
             self.refused += 1;
             let (experiment, cents) = (&request.experiment_id, budget / 1_000_000);
             return Err(Status::resource_exhausted(format!(
-                "the budget of {experiment} is spent: all of $0.{cents:03}"
+                "the budget of {experiment} leaves too little for another call: all of $0.{cents:03}"
             )));
         }
         self.spent += COST_NANODOLLARS;

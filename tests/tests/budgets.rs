@@ -73,7 +73,7 @@ fn cluster_pauses_at_a_spent_budget_and_goes_on_when_it_is_raised() {
     let told = paused.err.lines().find(|line| line.starts_with("paused: "));
     let told = told.unwrap_or_else(|| panic!("{}", paused.err));
     for word in [
-        "budget of budgeted is spent",
+        "budget of budgeted leaves too little for another call",
         "with a higher budget_dollars",
         "resume budgeted",
     ] {
@@ -208,7 +208,7 @@ fn pauses_and_goes_on(further: &str, flags: &[&str], raised: &str, raised_flags:
     let told = paused.err.lines().find(|line| line.starts_with("paused: "));
     let told = told.unwrap_or_else(|| panic!("{}", paused.err));
     assert!(told.contains("the same command goes on"), "{told}");
-    let spent = dollars_after("is spent:", told);
+    let spent = dollars_after("another call:", told);
     assert!(spent > 0 && spent <= BUDGET_NANODOLLARS, "{told}");
     assert!(cost(&out) <= spent, "what is done cost no more than all");
     let asked_until_then = asked();
@@ -218,9 +218,9 @@ fn pauses_and_goes_on(further: &str, flags: &[&str], raised: &str, raised_flags:
     );
 
     let again = runs::run_into(&experiment, &out, &[&common[..], flags].concat()).expect_code(4);
-    assert!(again.err.contains("is spent"), "{}", again.err);
+    assert!(again.err.contains("leaves too little"), "{}", again.err);
     assert!(
-        dollars_after("is spent:", &again.err) <= BUDGET_NANODOLLARS,
+        dollars_after("another call:", &again.err) <= BUDGET_NANODOLLARS,
         "{}",
         again.err
     );

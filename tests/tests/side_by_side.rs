@@ -250,7 +250,10 @@ fn two_runs_spend_the_budget_of_a_team_once() {
     for role in &mut running {
         let (code, err) = role.end();
         assert_eq!(code, Some(4), "{err}");
-        assert!(err.contains("the budget of team default is spent"), "{err}");
+        assert!(
+            err.contains("the budget of team default leaves too little"),
+            "{err}"
+        );
     }
     let paid = models.count("prompt_tokens") + 10 * models.count("completion_tokens");
     let budget_nanodollars = 12_000_000;

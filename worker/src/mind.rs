@@ -95,9 +95,9 @@ pub struct Usage {
     /// What the decisions cost that were paid for this session, in nano-dollars: now, or when they
     /// were recorded in an earlier try.
     pub cost_nanodollars: u64,
-    /// Decisions of unknown price, not in the cost.
+    /// Decisions of unknown price, not in the cost; none of a simulated server's.
     pub unpriced_decisions: u64,
-    /// Decisions whose tokens are estimates.
+    /// Decisions whose tokens are estimates; none of a simulated server's.
     pub estimated_decisions: u64,
     /// Seconds between asking and answer, summed over all decisions.
     pub outside_seconds: f64,
@@ -110,13 +110,14 @@ impl Usage {
         let tokens = decided.usage.unwrap_or_default();
         self.input_tokens += tokens.input_tokens;
         self.output_tokens += tokens.output_tokens;
-        self.estimated_decisions += u64::from(tokens.estimated);
+        self.estimated_decisions += u64::from(tokens.estimated && !decided.simulated);
         self.from_ledger += u64::from(decided.from_ledger);
         self.outside_seconds += took.as_secs_f64();
         match decided.cost_nanodollars {
             _ if decided.from_content_cache => self.from_content_cache += 1,
             Some(cost) => self.cost_nanodollars = self.cost_nanodollars.saturating_add(cost),
-            None => self.unpriced_decisions += 1,
+            // A simulated server's answer has no price and costs nothing.
+            None => self.unpriced_decisions += u64::from(!decided.simulated),
         }
     }
 }
@@ -305,12 +306,18 @@ mod tests {
             from_content_cache,
             ..DecideResponse::default()
         };
+        let simulated = DecideResponse {
+            simulated: true,
+            ..decided(None, false, false)
+        };
         let mut first = Usage::default();
         let mut again = Usage::default();
         for (cost, cached) in [(Some(5), false), (Some(7), true), (None, false)] {
             first.add(&decided(cost, false, cached), Duration::ZERO);
             again.add(&decided(cost, true, cached), Duration::ZERO);
         }
+        first.add(&simulated, Duration::ZERO);
+        again.add(&simulated, Duration::ZERO);
         assert_eq!(first.cost_nanodollars, 5);
         assert_eq!((first.from_content_cache, first.unpriced_decisions), (1, 1));
         assert_eq!(

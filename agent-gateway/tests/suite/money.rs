@@ -115,7 +115,7 @@ async fn thousand_calls_run_up_against_a_budget(gateways: &[Gateway], paid: &Ato
                 assert_eq!(refusal.code(), Code::ResourceExhausted, "{refusal}");
                 let said = refusal.message();
                 assert!(
-                    said.contains("the budget of team default is spent"),
+                    said.contains("the budget of team default leaves too little"),
                     "{said}"
                 );
                 assert!(said.contains("budget_dollars"), "{said}");
@@ -333,7 +333,7 @@ async fn experiment_that_has_spent_its_budget_goes_on_when_it_is_raised() {
         assert_eq!(refusal.code(), Code::ResourceExhausted);
         let said = refusal.message();
         assert!(
-            said.contains("the budget of experiment e is spent"),
+            said.contains("the budget of experiment e leaves too little"),
             "{said}"
         );
         assert!(

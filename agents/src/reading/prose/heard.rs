@@ -131,12 +131,16 @@ impl<'a, 'b> Heard<'a, 'b> {
         if self.stance.is_outside() {
             said.claims.retain(|claim| !claim.is_refusal);
         }
+        // "Scenario 1 (I give 20): 26".
+        if own[0].is_word("scenario|option|case|alternative|variant") {
+            said.claims.retain(|claim| !is_in_brackets(own, claim.at));
+        }
         let is_dated = is_dated(parts, sentence.naming);
         let is_beside = is_dated || is_beside(parts, sentence.naming);
         for mut claim in said.claims {
             claim.is_dated = is_dated;
             claim.is_cell = sentence.is_cell;
-            claim.is_beside = is_beside;
+            claim.is_beside = is_beside || is_in_brackets(own, claim.at);
             claim.names_own = names_own(parts, &claim.stated);
             self.keep(claim, number, sentence.range.start);
         }
@@ -265,6 +269,13 @@ fn is_beside(parts: Parts<'_, '_>, naming: Option<Naming>) -> bool {
     let supposes = parts.word(lead, "if|should|unless");
     let is_later = parts.word(0, "then|after|afterwards|later|next");
     is_label || supposes || is_later || parts.mark(0, "(")
+}
+
+/// Whether a place stands in brackets behind other words: "scenario 1 (I give 20)".
+fn is_in_brackets(sentence: &[Token<'_>], at: usize) -> bool {
+    let before = &sentence[..at.min(sentence.len())];
+    let open = before.iter().rposition(|token| token.is_mark('('));
+    open.is_some_and(|open| !before[open..].iter().any(|token| token.is_mark(')')))
 }
 
 /// What "that" means behind a sentence: what it named last as possible, unless that is one of

@@ -235,12 +235,20 @@ impl Layout<'_, '_> {
                 .iter()
                 .any(|token| token.is(Class::Be))
         });
+        // "Bid $47 - a moderate risk"; "Bid 2 - 40" is a name.
+        let orders = number.is_some_and(|number| {
+            let (first, amount) = (&tokens[name.start], &tokens[number]);
+            let is_amount = amount.text.starts_with('$') || !first.is(Class::Noun);
+            number + 1 == name.end && number > name.start && first.is(Class::Verb) && is_amount
+        });
         // "Balance if I win: $85".
         let is_thing = || Naming::of(&tokens[name.clone()], self.seat) == Naming::Something;
         // "There's no need to wait: I accept."
         let is_sentence = name.len() > 1 && tokens[name.start].is_word("there's|there|it's|that's");
-        let is_said =
-            states || is_sentence || (supposes || speaks || !is_name) && !(is_short && is_thing());
+        let is_said = states
+            || orders
+            || is_sentence
+            || (supposes || speaks || !is_name) && !(is_short && is_thing());
         if is_said {
             return None;
         }
@@ -331,7 +339,8 @@ impl Layout<'_, '_> {
         let name = &self.tokens[name];
         let naming = Naming::of(name, self.seat);
         let compares = name.iter().any(|token| {
-            token.is(Class::Breaks) && !token.is(Class::Noun) && !token.is(Class::MoneyHad)
+            let is_thing = token.is(Class::Noun) || token.is(Class::MoneyHad);
+            token.is(Class::Breaks) && !is_thing && !token.is_word("so")
         });
         (!(naming.is_aside() && compares && self.speaks(rest))).then_some(naming)
     }

@@ -57,8 +57,16 @@ impl Naming {
         if first_is("same|like|unlike") {
             return Self::Answer;
         }
+        // "That tips the balance: I'll go" is no name.
+        if first_is("that|that's|which") && name.len() > 2 {
+            return Self::Unknown;
+        }
         if has(Class::Earlier) && !is_this {
             return Self::Past;
+        }
+        // "So it's the minimum: 174".
+        if has_word("it's") && has(Class::Conclusion) {
+            return Self::Conclusion;
         }
         if is_option(name) || is_of_form(name) {
             return Self::Something;

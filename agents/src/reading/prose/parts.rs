@@ -139,7 +139,8 @@ impl<'a, 'b> Parts<'a, 'b> {
             || self.word(at, "depends|depending")
             || self.word(at, "only when|once")
             || self.word(at, "soon as")
-            || at == 0 && self.word(0, "give|offer|pay me");
+            || at == 0 && self.word(0, "give|offer|pay me")
+            || at == 0 && !self.of_numbers() && self.word(0, "raise|increase|double my");
         is_if || is_otherwise || is_proviso || at == 0 && self.is(0, Class::Opening)
     }
 

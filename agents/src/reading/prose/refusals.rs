@@ -324,7 +324,11 @@ fn own(clause: &[Token<'_>]) -> bool {
 
 /// Whether a clause only supposes what it says.
 fn supposed(clause: &[Token<'_>]) -> bool {
-    clause.iter().any(|token| token.is(Class::Supposing))
+    // "Anyone who thinks I'll withdraw".
+    let thinks = |pair: &[Token<'_>]| {
+        pair[0].is(Class::Others) && pair[1].is_word("thinks|expects|believes|hopes|says|wants")
+    };
+    clause.iter().any(|token| token.is(Class::Supposing)) || clause.windows(2).any(thinks)
 }
 
 /// Whether nothing follows but when and where.

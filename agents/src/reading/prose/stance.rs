@@ -17,6 +17,9 @@ const UNDECIDED: &[&str] = &[
     "i'm undecided|torn",
     "am undecided|torn",
     "remains to be seen",
+    "either is fine|ok|okay",
+    "with a probability|chance",
+    "with probability",
 ];
 
 /// As what somebody speaks.

@@ -70,9 +70,12 @@ pub fn hangs(parts: Parts<'_, '_>, at: usize, condition: usize) -> bool {
         .mentions
         .iter()
         .filter(|mention| (at..condition).contains(&mention.start));
-    let goes_on = parts.of_numbers()
-        && between.count() > 1
-        && (at..condition).any(|at| parts.word(at, "and"));
+    let has_more = parts.of_numbers() && between.count() > 1;
+    // "I bid 115 today and more tomorrow if anyone dares to match it".
+    let goes_on = (at..condition).any(|and| {
+        let is_later = parts.any(and, condition, Class::ToCome) && parts.any(at, and, Class::Now);
+        parts.word(and, "and") && (has_more || is_later)
+    });
     let is_if = !goes_on && condition < parts.tokens.len() && !parts.word(condition, "whether");
     let is_otherwise = parts.is(condition, Class::Otherwise);
     let comma = usize::from(condition > 0 && parts.mark(condition - 1, ","));
@@ -93,8 +96,11 @@ fn refused_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
         .rposition(|token| token.is_any_mark(",;:("));
     let clause = clause.map_or(0, |clause| clause + 1);
     let and = (clause..at).rfind(|at| parts.word(*at, "and|but"));
-    let is_later =
-        parts.any(and.unwrap_or(clause), at, Class::ToCome) || parts.any(at, at + 3, Class::ToCome);
+    // "Tomorrow, when I'll be sitting out".
+    let is_then = parts.word(clause, "when") && clause > 1 && parts.is(clause - 2, Class::ToCome);
+    let is_later = is_then
+        || parts.any(and.unwrap_or(clause), at, Class::ToCome)
+        || parts.any(at, at + 3, Class::ToCome);
     // "Above 2,900 I'm out".
     let is_bound = |mention: &Mention| {
         let within = (clause..at).contains(&mention.start) && mention.start > 0;
@@ -125,7 +131,9 @@ fn answer_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
     let is_strong = token.is(Class::Verb) || token.is(Class::Noun);
     let changes =
         token.is(Class::Changing) && parts.of_numbers() && !token.is_word("up|down|change|leap");
-    if !is_strong && !token.is(Class::WeakVerb) && !changes || is_about_it(parts, at) {
+    // "I raised to 15, Player 3 to 25, ..." tells how it went.
+    let is_told = changes && token.text.ends_with("ed") && parts.mentions.len() > 2;
+    if !is_strong && !token.is(Class::WeakVerb) && !changes || is_told || is_about_it(parts, at) {
         return None;
     }
     let is_loose = token.is(Class::Verb) && parts.of_numbers();

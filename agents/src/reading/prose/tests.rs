@@ -459,3 +459,29 @@ fn what_is_advised_is_bid_and_words_between_others_have_their_sense() {
         ("Low: $40. Mid: $55. High: $70. I settle on mid.", 55),
     ]);
 }
+
+#[test]
+fn what_is_bounded_planned_or_called_by_itself_is_no_other_answer() {
+    assert_bids(&[
+        ("Bid $47 \u{2013} conserve cash.", 47),
+        ("Here's 63.", 63),
+        (
+            "My bid is 95, and you may have tomorrow, when I'll be sitting out entirely.",
+            95,
+        ),
+        (
+            "I bid 115 today and will bid more tomorrow if anyone dares to match it.",
+            115,
+        ),
+        (
+            "After weighing the likely moves of the other four, I bid 67.",
+            67,
+        ),
+        ("Scenario 1 (I bid 20): 26 left.\n\nI bid 17.", 17),
+        ("That tips the balance: I bid 12.", 12),
+    ]);
+    let bounded = bid("I'd rather not go over 75.");
+    assert!(bounded.is_err(), "it may be anything below: {bounded:?}");
+    let of_another = contribution("Player 3, who has been free riding, must give at least 12.");
+    assert!(of_another.is_err(), "{of_another:?}");
+}

@@ -208,6 +208,8 @@ impl Vocabulary {
             next.is_any(&[Class::Added, Class::Nearby, Class::Comparing])
                 || next.number().is_some()
                 || next.is_word("is|isn't|would|may|might")
+                // "I'd rather not go over 75".
+                || tokens[end - 1].is_word("not") && next.is(Class::WeakVerb)
                 || tokens[end - 1].text.ends_with("ing") && next.is(Class::Judging)
         });
         (!is_bound).then_some(end)

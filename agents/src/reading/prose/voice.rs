@@ -320,7 +320,7 @@ fn is_lead(token: &Token<'_>) -> bool {
 pub fn is_plain(parts: Parts<'_, '_>, from: usize, to: usize) -> bool {
     let asides = [Class::Supposing, Class::Denying, Class::If, Class::WasPast];
     let is_aside = parts.any_of(from, to, &asides);
-    let others =
-        (from..to).any(|at| naming::is_person(parts.tokens, at) || parts.word(at, "he|she|they"));
+    let others = (from..to)
+        .any(|at| naming::is_person(parts.tokens, at) || parts.word(at, "he|she|they|who|who's"));
     !is_aside && !others
 }

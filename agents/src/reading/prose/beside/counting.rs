@@ -15,6 +15,11 @@ impl Beside<'_, '_> {
         if hyphen && self.has_behind(1, Class::Counted) {
             return true;
         }
+        // "The likely behaviour of the other four, ..."
+        let closes = self.behind(0).is_none_or(|next| next.kind != Kind::Word);
+        if closes && self.before_is(1, "other") && self.before_is(2, "the|all|these|those|my") {
+            return true;
+        }
         let Some(next) = self.behind(0).filter(|next| next.kind == Kind::Word) else {
             return false;
         };
