@@ -217,10 +217,9 @@ fn upgrade(changed: &str, waits_for: Option<&str>) {
         until("what is left waits and is shown", || {
             let shown = fleet.shown("mixed");
             shown.contains(&format!("waits for a worker that can play it: {waits_for}"))
+                && shown.contains(" 0 running")
         });
-        let shown = fleet.shown("mixed");
-        nothing_is_dead(&shown);
-        assert!(shown.contains(" 0 running"), "{shown}");
+        nothing_is_dead(&fleet.shown("mixed"));
         // Whoever hands it in again with the new version is told before anything is bought again.
         let (code, err) = fleet.run(changed, &old, "again").end();
         assert_eq!(code, Some(2), "{err}");
