@@ -2,10 +2,13 @@
 //! panic, and nothing that was done is lost.
 
 use std::fs;
-use std::net::TcpListener;
+use std::io::Read as _;
+use std::net::{TcpListener, TcpStream};
 use std::process::Command;
+use std::thread;
 
 use agon_tests::binary::{self, Ended, run};
+use agon_tests::cluster::Cluster;
 use agon_tests::model_server::ModelServer;
 use agon_tests::redis::free_port;
 use agon_tests::runs::{self, MIXED};
@@ -291,4 +294,36 @@ fn where_files_may_not_be_large_enough_for_a_reserve_nothing_is_asked() {
     let ended = Ended::from(command.output().unwrap());
     one_clear_line(&ended, 3, &["no 16 MB are left to record answers"]);
     assert_eq!(models.count("requests"), 0);
+}
+
+/// Where a service is reached whose first connection breaks as soon as something is said on it.
+fn breaking_once(service: &str) -> String {
+    let service = service.trim_start_matches("http://").to_owned();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        let mut callers = listener.incoming().flatten();
+        let first = callers.next().map(|mut first| first.read(&mut [0; 64]));
+        assert!(matches!(first, Some(Ok(1..))), "{first:?}");
+        for caller in callers {
+            let server = TcpStream::connect(&service).unwrap();
+            let (mut from, mut to) = (caller.try_clone().unwrap(), server.try_clone().unwrap());
+            thread::spawn(move || std::io::copy(&mut from, &mut to));
+            let (mut from, mut to) = (server, caller);
+            thread::spawn(move || std::io::copy(&mut from, &mut to));
+        }
+    });
+    format!("http://127.0.0.1:{port}")
+}
+
+#[test]
+fn an_experiment_is_handed_in_again_where_the_connection_breaks() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = ModelServer::start(&[]);
+    let cluster = Cluster::start(folder.path(), None, &models, 1);
+    let experiment = runs::write(folder.path(), &runs::dividers("broken", 2));
+    let url = breaking_once(&cluster.coordinator_url());
+    let out = folder.path().join("out");
+    let _ = runs::run_into(&experiment, &out, &["--coordinator", &url]).expect_code(0);
+    assert_eq!(runs::parsed(&runs::records(&out)).len(), 2);
 }
