@@ -327,3 +327,19 @@ fn an_experiment_is_handed_in_again_where_the_connection_breaks() {
     let _ = runs::run_into(&experiment, &out, &["--coordinator", &url]).expect_code(0);
     assert_eq!(runs::parsed(&runs::records(&out)).len(), 2);
 }
+
+#[test]
+fn a_cluster_without_the_simulated_model_says_where_that_comes_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = ModelServer::start(&[]);
+    let cluster = Cluster::start(folder.path(), None, &models, 0);
+    let experiment = runs::write(folder.path(), &runs::dividers("simulated", 2));
+    let (url, out) = (cluster.coordinator_url(), folder.path().join("out"));
+    let flags = ["--coordinator", &url, "--model", "sim"];
+    let told = runs::run_into(&experiment, &out, &flags);
+    one_clear_line(
+        &told,
+        2,
+        &["unknown model \"sim\"", "one process", "agon sim-llm"],
+    );
+}

@@ -21,7 +21,7 @@ use crate::handing_in::{Terms, hand_in};
 use crate::inviting::lobby::without_right;
 use crate::inviting::{self, PeopleArguments};
 use crate::keeping::Keeping;
-use crate::model_config::ModelArguments;
+use crate::model_config::{ModelArguments, SIMULATED};
 use crate::numbers::whole;
 use crate::output::{self, counted};
 use crate::pausing;
@@ -474,7 +474,15 @@ fn interrupted(done: u64, all: u64, answers: Option<u64>, keeping: &Keeping) -> 
 
 /// A refusal of the coordinator as the user should read it.
 fn lost(arguments: &Run, refusal: &Status) -> Failure {
-    results::refused(&coordinator(arguments), refusal)
+    let failure = results::refused(&coordinator(arguments), refusal);
+    let unknown = format!("unknown model \"{SIMULATED}\"");
+    match failure {
+        Failure::BadInput(reason) if reason.starts_with(&unknown) => Failure::BadInput(format!(
+            "{reason}. A run in one process brings the simulated model along; a cluster's gateway has \
+             it only where its configuration names a server for it (`agon sim-llm` is one)"
+        )),
+        failure => failure,
+    }
 }
 
 fn coordinator(arguments: &Run) -> String {
