@@ -18,16 +18,19 @@ pub fn describe_at(gateway: Transport) -> DescribeModels {
         let mut client = client.clone();
         async move {
             let request = DescribeModelsRequest { models };
-            let described = client.describe_models(request).await.map_err(of_service)?;
+            let described = client
+                .describe_models(request)
+                .await
+                .map_err(of_coordinator)?;
             Ok(described.into_inner().origins)
         }
         .boxed()
     })
 }
 
-/// Whoever submits an experiment has shown a good token; that the gateway does not let the coordinator
-/// in is nothing that another one of theirs would change.
-fn of_service(refusal: Status) -> Status {
+/// A refusal of the coordinator's own token, told from one of the caller's: that one was accepted, and
+/// another would not help.
+fn of_coordinator(refusal: Status) -> Status {
     match ErrorClass::of(&refusal) {
         ErrorClass::Unauthenticated | ErrorClass::Forbidden => to_status(
             ErrorClass::Conflict,
@@ -53,7 +56,7 @@ mod tests {
             Status::unauthenticated("no token"),
             Status::permission_denied("not yours"),
         ] {
-            let told = of_service(refusal);
+            let told = of_coordinator(refusal);
             assert_eq!(told.code(), Code::FailedPrecondition);
             assert!(
                 told.message().contains("let the coordinator in (no"),
@@ -61,7 +64,7 @@ mod tests {
             );
             assert!(told.message().contains("--scope coordinator"), "{told}");
         }
-        let other = of_service(Status::not_found("no model \"x\""));
+        let other = of_coordinator(Status::not_found("no model \"x\""));
         assert_eq!(
             (other.code(), other.message()),
             (Code::NotFound, "no model \"x\"")

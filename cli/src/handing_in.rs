@@ -1,8 +1,6 @@
 //! Hands an experiment to a coordinator, embedded or not. Follows nothing. Called by
 //! `agon run` and `agon play`.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
     ResumeExperimentRequest, RetrySessionsRequest, SubmitExperimentRequest,
@@ -25,8 +23,8 @@ pub struct Terms<'a> {
     pub pause: Option<&'a str>,
 }
 
-/// Times that one tries before a coordinator that does not answer is told of. A connection may break
-/// where a machine is busy, and to hand in again changes nothing.
+/// How often to try before saying that the coordinator does not answer. Connections break on busy
+/// machines, and handing in twice changes nothing.
 const TRIES: usize = 4;
 
 /// Submits, and gives another chance to what an earlier run set aside or paused
@@ -47,12 +45,12 @@ pub async fn hand_in(
         accept_new: terms.accept_new,
         pause: terms.pause.unwrap_or_default().to_owned(),
     };
-    let tries = AtomicUsize::new(0);
+    let mut tries = 0;
     retry(Delays::default(), None, || {
-        let (mut client, request) = (client.clone(), request.clone());
-        let is_last = tries.fetch_add(1, Ordering::Relaxed) + 1 == TRIES;
+        tries += 1;
+        let (client, request, is_last) = (client.clone(), request.clone(), tries == TRIES);
         async move {
-            let handed_in = hand_in_once(&mut client, request).await;
+            let handed_in = hand_in_once(client, request).await;
             handed_in.map_err(|refusal| match is_retryable(&refusal) && !is_last {
                 true => Retry::Again(refusal),
                 false => Retry::Stop(refusal),
@@ -63,7 +61,7 @@ pub async fn hand_in(
 }
 
 async fn hand_in_once(
-    client: &mut ExperimentServiceClient<Transport>,
+    mut client: ExperimentServiceClient<Transport>,
     request: SubmitExperimentRequest,
 ) -> Result<SubmitExperimentResponse, Status> {
     let is_paused = !request.pause.is_empty();

@@ -91,7 +91,7 @@ pub fn find(name: &str) -> Result<Source, Failure> {
     let guess = meant(stem, presets.iter().map(String::as_str));
     let guess = match (&*family, guess) {
         ([], guess) => guess.map(|near| format!("; did you mean {near}?")),
-        (family, _) => Some(format!(", but {};", family.join(", "))),
+        (family, _) => Some(format!(", but there are {};", family.join(", "))),
     };
     Err(Failure::BadInput(format!(
         "no experiment file {name}, and no preset of that name{} `agon presets` lists them",
@@ -182,7 +182,7 @@ mod tests {
         };
         let of_family = told("k-level");
         assert!(
-            of_family.contains(", but k-level/guessing, k-level/"),
+            of_family.contains(", but there are k-level/guessing, k-level/"),
             "{of_family}"
         );
         let mistyped = told("k-level/gessing");

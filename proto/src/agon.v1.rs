@@ -1803,7 +1803,7 @@ pub struct WatchExperimentResponse {
     pub workers: u64,
     #[prost(bool, tag = "9")]
     pub cancelled: bool,
-    /// Not empty while the experiment pauses: why ("the budget of ... leaves too little for another call: ...").
+    /// Not empty while the experiment pauses: why ("the budget of ... leaves too little ...").
     #[prost(string, tag = "10")]
     pub paused: ::prost::alloc::string::String,
     /// Somebody paused it, and a higher budget does not end that.

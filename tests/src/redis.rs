@@ -457,8 +457,8 @@ fn spawn_sentinel(folder: &Path) -> Child {
         .expect("redis-server must be installed: tests/run installs it")
 }
 
-/// Where nobody is given a port who does not ask for that one: connections have theirs above 32,767, and
-/// one of them would be in a server's way before it has started.
+/// Below the ports that a system gives to outgoing connections (from 32,768 on): one of those could take
+/// the port before the server has started.
 const FREE_PORTS: Range<u16> = 20_000..32_000;
 
 /// A port that was free a moment ago, another one for each who asks.

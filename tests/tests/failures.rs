@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::Read as _;
 use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
 
@@ -14,6 +15,7 @@ use agon_tests::redis::free_port;
 use agon_tests::runs::{self, MIXED};
 use agon_tests::small_disk::with_small_disk;
 use agon_tests::waiting::until;
+use tempfile::TempDir;
 
 /// What every failure must look like.
 fn one_clear_line(ended: &Ended, code: i32, words: &[&str]) {
@@ -316,26 +318,33 @@ fn breaking_once(service: &str) -> String {
     format!("http://127.0.0.1:{port}")
 }
 
-#[test]
-fn an_experiment_is_handed_in_again_where_the_connection_breaks() {
+/// A cluster with so many workers, an experiment for it, and a folder for what comes of it.
+fn cluster_of(workers: usize) -> (TempDir, ModelServer, Cluster, PathBuf, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let models = ModelServer::start(&[]);
-    let cluster = Cluster::start(folder.path(), None, &models, 1);
-    let experiment = runs::write(folder.path(), &runs::dividers("broken", 2));
-    let url = breaking_once(&cluster.coordinator_url());
+    let cluster = Cluster::start(folder.path(), None, &models, workers);
+    let experiment = runs::write(folder.path(), &runs::dividers("dividing", 2));
     let out = folder.path().join("out");
+    (folder, models, cluster, experiment, out)
+}
+
+#[test]
+fn an_experiment_is_handed_in_again_where_the_connection_breaks() {
+    let (_folder, _models, cluster, experiment, out) = cluster_of(1);
+    let url = breaking_once(&cluster.coordinator_url());
     let _ = runs::run_into(&experiment, &out, &["--coordinator", &url]).expect_code(0);
     assert_eq!(runs::parsed(&runs::records(&out)).len(), 2);
 }
 
 #[test]
 fn a_cluster_without_the_simulated_model_says_where_that_comes_from() {
-    let folder = tempfile::tempdir().unwrap();
-    let models = ModelServer::start(&[]);
-    let cluster = Cluster::start(folder.path(), None, &models, 0);
-    let experiment = runs::write(folder.path(), &runs::dividers("simulated", 2));
-    let (url, out) = (cluster.coordinator_url(), folder.path().join("out"));
-    let flags = ["--coordinator", &url, "--model", "sim"];
+    let (_folder, _models, cluster, experiment, out) = cluster_of(0);
+    let flags = [
+        "--coordinator",
+        &cluster.coordinator_url(),
+        "--model",
+        "sim",
+    ];
     let told = runs::run_into(&experiment, &out, &flags);
     one_clear_line(
         &told,

@@ -14,8 +14,8 @@ pub enum MoneyRefusal {
     )]
     NoPrice { model: String, scope: BudgetScope },
     #[error(
-        "the budget of {} leaves too little for another call: {} of {} spent, {} reserved for calls under way, this call \
-         may cost {most}; raise {}",
+        "the budget of {} leaves too little for another call: {} of {} spent, {} reserved for calls \
+         under way, this call may cost {most}; raise {}",
         shortage.scope, shortage.spent, shortage.budget, shortage.reserved, to_raise(&shortage.scope)
     )]
     Spent {

@@ -89,7 +89,7 @@ async fn processes_keep_the_limits_of_a_key_together() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (process(folder.path(), "one"), process(folder.path(), "two"));
     let keys = [candidate("a", 600, 0, 0)];
-    // Ten in a burst, whoever takes them, and ten a second.
+    // Ten in a burst, whoever takes them, and then ten a second.
     let (began, mut taken, mut refused_in_a_row) = (Instant::now(), 0_u64, 0);
     for limiter in [&two, &one, &one].into_iter().cycle() {
         match ask(limiter, &keys, 1).await {
@@ -332,8 +332,8 @@ async fn wait(limiter: &Limiter, candidates: &[Candidate], tokens: u64) -> Durat
     }
 }
 
-/// What is shown as the use of the last minute, where all was taken since `began`: of what was taken
-/// before a full minute of the clock, as much less as has passed of the next.
+/// Asserts what is shown as used in the last minute, where everything was taken since `began`: once the
+/// clock begins another minute, what was taken before fades evenly.
 #[track_caller]
 fn assert_use(shown: u64, taken: u64, began: Instant) {
     let passed = began.elapsed().as_secs_f64() / 60.0;
@@ -767,7 +767,7 @@ async fn teams_keep_their_shares_over_several_askers(limiter: &Limiter) {
         },
         ..call(10)
     };
-    // The first of them are let in without waiting.
+    // The first hundred include the burst, for which nobody waits.
     let (mut all, mut counts) = (0_u32, [0_u32; 2]);
     // The light team asks first each time and would take everything.
     while all < 300 {

@@ -153,7 +153,7 @@ async fn header_from_a_file_is_read_once_and_again_when_the_file_changes() {
     })
     .await;
     assert!(written.elapsed() < IN_USE_WITHIN, "{:?}", written.elapsed());
-    // Told after the change, on another thread than where it is made.
+    // The log says so after the change, from another thread.
     until("it is told", async || log.text().contains("headers of m")).await;
 
     std::fs::remove_file(stand.path("header")).unwrap();

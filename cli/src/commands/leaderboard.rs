@@ -89,8 +89,8 @@ fn nobody(by: By) -> &'static str {
         }
         By::Game => "nobody to rank: no two players are in the same game and setting",
         By::Overall => {
-            "nobody to rank over all games: that takes two games or settings with two players each, and \
-             a player who is in all of them; --where takes fewer of these, and --by game ranks in each"
+            "nobody to rank over all games: that needs at least two games or settings with two players \
+             each, and a player in all of them; --where leaves some out, and --by game ranks in each"
         }
     }
 }

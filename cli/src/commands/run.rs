@@ -478,8 +478,8 @@ fn lost(arguments: &Run, refusal: &Status) -> Failure {
     let unknown = format!("unknown model \"{SIMULATED}\"");
     match failure {
         Failure::BadInput(reason) if reason.starts_with(&unknown) => Failure::BadInput(format!(
-            "{reason}. A run in one process brings the simulated model along; a cluster's gateway has \
-             it only where its configuration names a server for it (`agon sim-llm` is one)"
+            "{reason}. Only a run in one process brings the simulated model along; a cluster's gateway \
+             needs a server for it in its configuration (`agon sim-llm` is one)"
         )),
         failure => failure,
     }

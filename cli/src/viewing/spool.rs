@@ -199,36 +199,23 @@ fn read(packed: &[u8]) -> Result<(Session, String), String> {
 
 #[cfg(test)]
 mod tests {
-    use agon_engine::spec::Settings;
-    use agon_engine::{Luck, PlayerKind, PlayerSpec, Record, SessionSpec, registry, session};
+    use agon_coordinator::experiment::{ExperimentFile, expand};
+    use agon_engine::{Record, session};
     use agon_proto::packed::pack;
-    use serde_json::json;
 
     use super::*;
     use crate::viewing::library_of;
 
-    /// A record of rule players, as a line.
+    const GUESSES: &str = "name = 'x'\n[players.anybody]\nkind = 'rule'\nstrategy = 'random'\n\
+                           [[games]]\ngame = 'guess_two_thirds'\nparams = { rounds = 1 }\n\
+                           seats = [{ player = 'anybody', count = 2 }]\n";
+
+    /// A record, as a line.
     fn line(repeat: u32) -> String {
-        let game = registry::find("guess_two_thirds").unwrap();
-        let asked: Settings = serde_json::from_value(json!({ "players": 2, "rounds": 1 })).unwrap();
-        let player = PlayerSpec {
-            name: "anybody".to_owned(),
-            kind: PlayerKind::Rule,
-            settings: serde_json::from_value(json!({ "strategy": "random" })).unwrap(),
-        };
-        let spec = SessionSpec {
-            experiment: "x".to_owned(),
-            setting: Settings::new(),
-            luck: Luck::new(7, repeat),
-            game: "guess_two_thirds".to_owned(),
-            outside: None,
-            rules_version: game.info.rules_version,
-            params: game.build(&asked).unwrap().params,
-            seats: vec![player.clone(), player],
-            prompts_version: None,
-            prompt_bundle: None,
-            origins: BTreeMap::new(),
-        };
+        let document = ExperimentFile::parse("x.toml", GUESSES).unwrap().check();
+        let document = document.unwrap();
+        let cell = expand(&document).unwrap().cell(0).unwrap();
+        let spec = cell.session(repeat, 0);
         let play = session::open(&spec).unwrap();
         let record = Record::new(spec, play, Vec::new(), Vec::new());
         record.to_line().unwrap()

@@ -265,3 +265,41 @@ pub(super) fn failed(operation: &'static str, source: &Arc<rusqlite::Error>) -> 
     let source = Arc::clone(source) as _;
     StoreError::File { operation, source }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// Says, when it hears that it is recorded, which trouble there still is.
+    struct Looks {
+        troubled: watch::Receiver<Option<String>>,
+        seen: mpsc::Sender<Option<String>>,
+    }
+
+    impl Work for Looks {
+        fn run(&mut self, _: &Connection) -> Result<(), rusqlite::Error> {
+            Ok(())
+        }
+
+        fn committed(self: Box<Self>) {
+            self.seen.send(self.troubled.borrow().clone()).unwrap();
+        }
+
+        fn undone(self: Box<Self>, error: &Arc<rusqlite::Error>) {
+            panic!("{error}");
+        }
+    }
+
+    #[test]
+    fn trouble_is_over_before_anybody_hears_that_they_are_recorded() {
+        let (trouble, troubled) = watch::channel(Some("the disk is full".to_owned()));
+        let connection = Connection::open_in_memory().unwrap();
+        let reserve = Reserve::new(tempfile::tempfile().unwrap());
+        let mut writer = Writer::new(connection, None, reserve, Arc::new(|| 0), trouble);
+        let (seen, found) = mpsc::channel();
+        writer.commit(vec![Box::new(Looks { troubled, seen })]);
+        assert_eq!(found.recv().unwrap(), None);
+    }
+}

@@ -1,7 +1,7 @@
 //! What a text says, sentence by sentence: what it claims to be the answer, and what it only
 //! names. Called by `prose.rs`; what it all comes to, `verdict.rs` says.
 
-use agon_engine::{Action, Ask};
+use agon_engine::{Action, Ask, Form};
 
 use super::advice;
 use super::beside::WhyNot;
@@ -91,9 +91,10 @@ impl<'a, 'b> Heard<'a, 'b> {
         heard.ends.opening = heard.ends.opening.min(first);
         heard.ends.closing = heard.ends.closing.max(claimed.max().unwrap_or(0));
         let end = &sentences[heard.ends.closing.min(sentences.len())..];
+        let is_choice = matches!(ask.form, Form::Choice { .. });
         heard.ends.is_undecided = end
             .iter()
-            .any(|sentence| stance::is_undecided(&tokens[sentence.range.clone()]));
+            .any(|sentence| stance::is_undecided(&tokens[sentence.range.clone()], is_choice));
         heard
     }
 

@@ -61,11 +61,12 @@ impl Naming {
         if first_is("that|that's|which") && name.len() > 2 {
             return Self::Unknown;
         }
-        if has(Class::Earlier) && !is_this {
+        let is_so_far = name.len() == 2 && first_is("so") && has_word("far");
+        if has(Class::Earlier) && !is_this || is_so_far {
             return Self::Past;
         }
         // "So it's the minimum: 174".
-        if has_word("it's") && has(Class::Conclusion) {
+        if first_is("so") && has_word("it's") && has_word("minimum|min|least") {
             return Self::Conclusion;
         }
         if is_option(name) || is_of_form(name) {

@@ -124,3 +124,23 @@ pub fn knows(meaning: &str) -> bool {
         .flatten()
         .any(|phrase| phrase.meaning == meaning)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_phrase_is_listed_twice() {
+        let mut listed = HashSet::new();
+        for (first, phrases) in BY_FIRST_WORD.iter() {
+            for phrase in phrases {
+                let is_new = listed.insert((phrase.meaning, phrase.words.clone()));
+                assert!(
+                    is_new,
+                    "{}: {first} ...: {:?}",
+                    phrase.meaning, phrase.words
+                );
+            }
+        }
+    }
+}

@@ -18,9 +18,10 @@ const UNDECIDED: &[&str] = &[
     "am undecided|torn",
     "remains to be seen",
     "either is fine|ok|okay",
-    "with a probability|chance",
-    "with probability",
 ];
+
+/// Words that leave a choice to chance. Of an amount they tell how likely it wins.
+const LOTTERY: &[&str] = &["with a probability|chance", "with probability"];
 
 /// As what somebody speaks.
 #[derive(Debug, Clone, Copy)]
@@ -95,9 +96,11 @@ pub fn asks_another(question: Parts<'_, '_>) -> bool {
 }
 
 /// Whether a sentence says that nothing is decided: "it depends on", "both have their merits".
-pub fn is_undecided(sentence: &[Token<'_>]) -> bool {
+pub fn is_undecided(sentence: &[Token<'_>], is_choice: bool) -> bool {
     let turns = sentence.iter().any(|token| token.is_word("but|so"));
-    !turns && (0..sentence.len()).any(|at| UNDECIDED.iter().any(|words| stand(sentence, at, words)))
+    let lottery = if is_choice { LOTTERY } else { &[] };
+    let mut undecided = UNDECIDED.iter().chain(lottery);
+    !turns && undecided.any(|words| (0..sentence.len()).any(|at| stand(sentence, at, words)))
 }
 
 /// Where the clause begins that follows a place.

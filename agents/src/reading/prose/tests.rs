@@ -479,6 +479,12 @@ fn what_is_bounded_planned_or_called_by_itself_is_no_other_answer() {
         ),
         ("Scenario 1 (I bid 20): 26 left.\n\nI bid 17.", 17),
         ("That tips the balance: I bid 12.", 12),
+        ("So far so good: I bid 40.", 40),
+        ("I'd rather not put any money down today.", 0),
+        (
+            "I think 60 is right. It wins with a probability of 0.7.",
+            60,
+        ),
     ]);
     let bounded = bid("I'd rather not go over 75.");
     assert!(bounded.is_err(), "it may be anything below: {bounded:?}");

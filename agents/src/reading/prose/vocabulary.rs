@@ -203,13 +203,18 @@ impl Vocabulary {
         };
         let end = phrases::find(tokens, at, meanings).map(|phrase| at + phrase.len())?;
         // "Not a cent more" is said of an amount.
+        let bounding = [Class::Added, Class::Nearby, Class::Comparing];
+        // "I'd rather not go over 75".
+        let bounds = |at: usize| {
+            let token = tokens.get(at);
+            token.is_some_and(|token| token.is_any(&bounding) || token.is_word("to"))
+        };
         let is_bound = tokens.get(end).is_some_and(|next| {
             // "Free riding is dominant" says something about it.
-            next.is_any(&[Class::Added, Class::Nearby, Class::Comparing])
+            next.is_any(&bounding)
                 || next.number().is_some()
                 || next.is_word("is|isn't|would|may|might")
-                // "I'd rather not go over 75".
-                || tokens[end - 1].is_word("not") && next.is(Class::WeakVerb)
+                || tokens[end - 1].is_word("not") && bounds(end + 1)
                 || tokens[end - 1].text.ends_with("ing") && next.is(Class::Judging)
         });
         (!is_bound).then_some(end)
