@@ -82,7 +82,7 @@ pub async fn publish(publication: &Publication) -> Result<Published, Failure> {
         output::tell(&format!("unreadable: {fault}"));
     }
     let index = RwLock::new(Index::default());
-    listing::read(&files, &index, || false);
+    listing::read(&files.all(), &index, || false);
     let index = index.into_inner();
     if index.is_empty() {
         return Err(Failure::BadInput(

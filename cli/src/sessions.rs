@@ -238,9 +238,12 @@ impl Sessions {
         wanted: Option<&str>,
     ) -> Result<(), Failure> {
         if !storage::is_address(path) && !path.exists() {
+            let sought = wanted.map_or_else(String::new, |wanted| {
+                format!("no session and no experiment \"{}\": ", wanted.in_line())
+            });
             return Err(Failure::BadInput(format!(
-                "{} does not exist; `agon run` writes results into DATA/runs, --results names \
-                 another folder",
+                "{sought}{} does not exist; `agon run` writes results into DATA/runs, --results \
+                 names another folder",
                 path.in_line()
             )));
         }

@@ -11,6 +11,14 @@ use crate::scope::Scope;
 /// What stands between an experiment's own name and its team; no name of either holds it.
 pub const OF_TEAM: char = '@';
 
+/// A kept experiment in a sentence, for its team and for the installation alike: `"x" of team "red"`.
+pub fn in_words(kept: &str) -> String {
+    match kept.rsplit_once(OF_TEAM) {
+        Some((own, team)) => format!("\"{own}\" of team \"{team}\""),
+        None => format!("\"{kept}\""),
+    }
+}
+
 /// Who sends a request. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
@@ -113,6 +121,8 @@ mod tests {
             assert_eq!(red.own_name(others), None, "{others}");
         }
         assert_eq!(admin.own_name(&admin.kept_name("x@red")), Some("x@red"));
+        assert_eq!(in_words(&red.kept_name("x")), "\"x\" of team \"red\"");
+        assert_eq!(in_words(&admin.kept_name("x")), "\"x\"");
     }
 
     #[test]

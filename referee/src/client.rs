@@ -77,6 +77,7 @@ impl GameClient {
     /// # Errors
     /// Nobody answers there, or what it describes is no game.
     pub async fn connect(address: &str, patience: Duration) -> Result<Self, RefereeError> {
+        check_address(address).map_err(RefereeError::Impossible)?;
         install_crypto();
         let client = reqwest::Client::builder()
             .user_agent(concat!("agon/", env!("CARGO_PKG_VERSION")))
@@ -137,6 +138,14 @@ async fn describe(
     })?;
     description.check().map_err(RefereeError::Impossible)?;
     Ok(description)
+}
+
+/// Whether this can be the address of a game's process; says how one is written.
+pub fn check_address(address: &str) -> Result<(), String> {
+    match reqwest::Url::parse(address) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(()),
+        _ => Err("the address of a game begins with http:// or https://".to_owned()),
+    }
 }
 
 /// Sends messages.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agon_engine::outside_game::Description;
 
-use crate::client::GameClient;
+use crate::client::{GameClient, check_address};
 use crate::ruling::RefereeError;
 
 /// A game and the address of its process: `NAME=URL`.
@@ -28,10 +28,7 @@ impl FromStr for Named {
             .split_once('=')
             .filter(|(name, address)| !name.is_empty() && !address.is_empty())
             .ok_or("write NAME=URL, such as ultimatum=http://127.0.0.1:9000")?;
-        let url = reqwest::Url::parse(address).map_err(|error| error.to_string())?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err("the address of a game begins with http:// or https://".to_owned());
-        }
+        check_address(address)?;
         Ok(Self {
             name: name.to_owned(),
             address: address.to_owned(),

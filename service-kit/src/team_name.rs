@@ -5,6 +5,8 @@
 /// Longest name of a team.
 pub const LONGEST: usize = 64;
 
+const FORM: &str = "the name of a team must be 1 to 64 letters (a to z), digits, - _ and .";
+
 /// The name of a team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamName(String);
@@ -16,9 +18,13 @@ impl TeamName {
     /// It is none; says what a name is, and not what was given, which may be a megabyte.
     pub fn read(name: String) -> Result<Self, NoTeamName> {
         let legal = |c: char| c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c);
-        let is_name = (1..=LONGEST).contains(&name.len()) && name.chars().all(legal);
-        let bytes = name.len();
-        is_name.then_some(Self(name)).ok_or(NoTeamName { bytes })
+        if !(1..=LONGEST).contains(&name.len()) {
+            return Err(NoTeamName::Length(name.len()));
+        }
+        match name.chars().find(|c| !legal(*c)) {
+            Some(other) => Err(NoTeamName::Letter(other)),
+            None => Ok(Self(name)),
+        }
     }
 
     /// The name as text.
@@ -29,12 +35,13 @@ impl TeamName {
 
 /// A text that is no name of a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the name of a team must be 1 to {LONGEST} letters (a to z), digits, - _ and ., and this has \
-     {bytes} bytes"
-)]
-pub struct NoTeamName {
-    bytes: usize,
+pub enum NoTeamName {
+    /// It is empty or too long.
+    #[error("{FORM}, and this has {0} bytes")]
+    Length(usize),
+    /// It has a letter that no name has.
+    #[error("{FORM}, and this has {0:?}")]
+    Letter(char),
 }
 
 #[cfg(test)]
@@ -54,5 +61,7 @@ mod tests {
             assert!(error.contains("1 to 64 letters"), "{error}");
             assert!(error.len() < 200, "{error}");
         }
+        let error = TeamName::read("a b".to_owned()).unwrap_err().to_string();
+        assert!(error.ends_with("this has ' '"), "{error}");
     }
 }

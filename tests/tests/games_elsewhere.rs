@@ -413,11 +413,14 @@ fn a_game_that_nobody_serves_is_named_with_what_to_do() {
             "begins with http:// or https://",
             2,
         ),
+        ("matching=foo", "begins with http:// or https://", 2),
         ("matching=http://127.0.0.1:1", "start it and try again", 3),
     ] {
         let ended = run(&["check", &experiment, "--game-at", at]).expect_code(code);
         assert!(ended.err.contains(why), "{at}: {}", ended.err);
     }
+    let ended = run(&["conformance", "foo"]).expect_code(2);
+    assert!(ended.err.contains("begins with http://"), "{}", ended.err);
 }
 
 #[test]

@@ -465,6 +465,10 @@ fn teams_play_the_same_experiment_and_learn_nothing_of_each_other() {
         };
         let (there, absent) = (ask("shared"), ask("nothing"));
         assert_eq!(there, absent, "{what:?}");
+        assert!(
+            there.2.contains("\"NAME\" of team \"blue\""),
+            "{what:?}: {there:?}"
+        );
         assert_ne!(there.0, Some(0), "{what:?}: {there:?}");
         assert_eq!(
             ask("shared@red"),

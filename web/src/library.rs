@@ -129,7 +129,12 @@ impl Library {
 
     /// Forgets everything that is listed: what was listed is gone where it came from.
     pub fn clear(&self) {
-        *self.index.write() = Index::default();
+        self.replace(Index::default());
+    }
+
+    /// Lists this instead, because what was listed has changed where it came from.
+    pub fn replace(&self, index: Index) {
+        *self.index.write() = index;
         self.viewings.clear();
         self.calls.clear();
         self.cleared.fetch_add(1, Ordering::Release);

@@ -27,6 +27,9 @@ a reply that is read as none is listed, and its recorded answer is played.";
 /// Unreadable lines that are named.
 const NAMED: usize = 5;
 
+/// How the records begin that `agon run` writes.
+const OWN_RECORD: &str = "{\"agon_record\":";
+
 /// Arguments of `agon replay`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -108,6 +111,15 @@ fn replay_file(path: &Path, json: bool, summary: &mut Summary) {
             && readings.of_reply(&line.text, json)
         {
             continue;
+        }
+        if line.text.starts_with(OWN_RECORD) {
+            summary.unreadable += 1;
+            let path = path.in_line();
+            output::tell(&format!(
+                "unreadable: {path} holds records of Agon itself: play them again with `agon verify \
+                 {path}`"
+            ));
+            return;
         }
         match RecordedGame::from_json(&line.text) {
             Err(error) => {

@@ -18,7 +18,8 @@ use crate::inviting::{self, PeopleArguments, PeopleFolder, Seating};
 use crate::output;
 use crate::results::experiment_client;
 use crate::role::{LogArguments, OnSignals, run_service, typed};
-use crate::viewing::{Files, Following, LISTEN, Pages, Source, listing};
+use crate::viewing::listing::Listing;
+use crate::viewing::{Files, Following, LISTEN, Pages, Source};
 
 /// A door at which nobody is asked: whether it may be followed says the same of all.
 const ANY_DOOR: &str = "lobby";
@@ -73,9 +74,13 @@ pub struct View {
 /// listened on.
 pub fn run(arguments: &View, log: &LogArguments) -> Result<(), Failure> {
     let coordinator = arguments.followed()?;
+    let paths = match coordinator {
+        Some(_) => Vec::new(),
+        None => arguments.runs.paths()?,
+    };
     let files = match coordinator {
         Some(_) => Files::default(),
-        None => Files::below(&arguments.runs.paths()?)?,
+        None => Files::below(&paths)?,
     };
     let files = Arc::new(files);
     run_service(log, "view", async |tasks| {
@@ -86,7 +91,13 @@ pub fn run(arguments: &View, log: &LogArguments) -> Result<(), Failure> {
         output::print(&format!("agon view: {}", pages.address()));
         match coordinator {
             None => {
-                list(&tasks, files, &pages);
+                let listing = Listing {
+                    files,
+                    paths,
+                    library: pages.library(),
+                    stopping: tasks.shutdown_token(),
+                };
+                tasks.spawn(TaskKind::UPKEEP, "list of sessions", listing.keep());
                 pages.serve(&tasks, None, None)?;
             }
             Some(url) => {
@@ -169,15 +180,6 @@ fn begin_what_waits(tasks: &Tasks, lobby: Lobby) {
         let beginning = lobby.begin_whatever_is_ready();
         let _ = stopping.run_until_cancelled(beginning).await;
     });
-}
-
-/// Lists what is in the files, beside everything else: readers wait for disks.
-fn list(tasks: &Tasks, files: Arc<Files>, pages: &Pages) {
-    let (library, stopping) = (pages.library(), tasks.shutdown_token());
-    let listing = tokio::task::spawn_blocking(move || {
-        listing::read(&files, &library.index, || stopping.is_cancelled());
-    });
-    tasks.spawn(TaskKind::UPKEEP, "list of sessions", listing);
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Files of records as a source of pages: each by its number, and the calls of a record made again with
 //! the templates and the telemetry that lie beside it.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -36,17 +37,9 @@ impl Files {
     /// Those at and below these paths.
     ///
     /// # Errors
-    /// A bucket cannot be read.
+    /// A bucket cannot be read, or there is nothing.
     pub fn below(paths: &[PathBuf]) -> Result<Self, Failure> {
-        let (mut files, mut faults) = (Vec::new(), Vec::new());
-        for path in paths {
-            for file in records::below(path, None)?.shown {
-                match file {
-                    Ok(file) => files.push(file),
-                    Err(fault) => faults.push(fault.to_string()),
-                }
-            }
-        }
+        let (files, faults) = found(paths)?;
         if files.is_empty() {
             let reason = faults.first().cloned().unwrap_or_default();
             return Err(Failure::BadInput(format!(
@@ -55,6 +48,25 @@ impl Files {
         }
         let files = RwLock::new(files);
         Ok(Self { files, faults })
+    }
+
+    /// What is at and below these paths now. A file keeps its number for as long as it is known, and
+    /// those that have come get one.
+    ///
+    /// # Errors
+    /// A bucket cannot be read.
+    pub fn look_again(&self, paths: &[PathBuf]) -> Result<Vec<(u32, PathBuf)>, Failure> {
+        let (found, _) = found(paths)?;
+        let mut files = self.files.write();
+        let mut numbers: HashMap<PathBuf, u32> = files.iter().cloned().zip(0..).collect();
+        let numbered = found.into_iter().map(|file| {
+            let number = *numbers.entry(file.clone()).or_insert_with(|| {
+                files.push(file.clone());
+                files.len() as u32 - 1
+            });
+            (number, file)
+        });
+        Ok(numbered.collect())
     }
 
     /// All of them, with their numbers.
@@ -73,6 +85,20 @@ impl Files {
         let file = self.files.read().get(place.file as usize).cloned();
         file.ok_or_else(|| "its file is not known".to_owned())
     }
+}
+
+/// The files of records at and below these paths, and what could not be looked into.
+fn found(paths: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>), Failure> {
+    let (mut files, mut faults) = (Vec::new(), Vec::new());
+    for path in paths {
+        for file in records::below(path, None)?.shown {
+            match file {
+                Ok(file) => files.push(file),
+                Err(fault) => faults.push(fault.to_string()),
+            }
+        }
+    }
+    Ok((files, faults))
 }
 
 impl Source for Files {

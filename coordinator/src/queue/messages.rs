@@ -1,6 +1,7 @@
 //! What goes into the queue and comes out of it, and how sessions and leases are named. Plain
 //! data, shared by everything that speaks to the queue.
 
+use agon_identity::holder::in_words;
 use agon_proto::v1::journal_entry::Change;
 use bytes::Bytes;
 
@@ -108,10 +109,10 @@ pub enum Effect {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// There is no experiment of this name.
-    #[error("no experiment \"{0}\"")]
+    #[error("no experiment {}", in_words(.0))]
     Unknown(String),
     /// The experiment's name belongs to another team.
-    #[error("experiment \"{experiment}\" belongs to team \"{team}\"; give yours another name")]
+    #[error("experiment {} belongs to team \"{team}\"; give yours another name", in_words(.experiment))]
     OtherTeam {
         /// The experiment.
         experiment: String,
@@ -120,9 +121,10 @@ pub enum Refusal {
     },
     /// Other versions make other sessions of those that are done.
     #[error(
-        "{leaving} finished sessions of experiment \"{experiment}\" were played under other \
+        "{leaving} finished sessions of experiment {} were played under other \
          versions ({what}) and would be played, and paid for, again; {staying} stay. Go on with the \
-         program that played them, or add --new to play them anew (`agon plan` says what that costs)"
+         program that played them, or add --new to play them anew (`agon plan` says what that costs)",
+        in_words(.experiment)
     )]
     OtherVersions {
         /// The experiment.
@@ -135,19 +137,19 @@ pub enum Refusal {
         what: String,
     },
     /// What had this name before is still being removed.
-    #[error("experiment \"{0}\" is still being removed; try again in a moment")]
+    #[error("experiment {} is still being removed; try again in a moment", in_words(.0))]
     BeingRemoved(String),
     /// Something of it is still to be played.
-    #[error("experiment \"{0}\" is not over; cancel it first")]
+    #[error("experiment {} is not over; cancel it first", in_words(.0))]
     NotOver(String),
     /// Nothing of it is left to play.
-    #[error("experiment \"{0}\" has nothing left to play")]
+    #[error("experiment {} has nothing left to play", in_words(.0))]
     NothingLeft(String),
     /// Only a new submission goes on with it.
-    #[error("experiment \"{0}\" was cancelled; `agon run` with the same file goes on with it")]
+    #[error("experiment {} was cancelled; `agon run` with the same file goes on with it", in_words(.0))]
     Cancelled(String),
     /// It goes on, or pauses for another reason.
-    #[error("experiment \"{experiment}\" is not paused for the reason \"{reason}\"")]
+    #[error("experiment {} is not paused for the reason \"{reason}\"", in_words(.experiment))]
     NotPausedFor {
         /// The experiment.
         experiment: String,

@@ -164,13 +164,22 @@ impl Contents<'_> {
     /// The axis of numbers.
     fn values(&self) -> Axis {
         let axis = Axis::new(self.panel.y_title);
-        let axis = match self.panel.unit {
+        let range = self.range();
+        let axis = match self.unit(range).as_str() {
             "" => axis,
             unit => axis.unit(unit),
         };
-        match self.range() {
+        match range {
             Some((from, to)) => axis.range(from, to),
             None => axis,
+        }
+    }
+
+    /// What the numbers are measured in; of those without a unit, the range that all of them keep.
+    fn unit(&self, kept: Option<(f64, f64)>) -> String {
+        match (self.panel.unit, kept) {
+            ("", Some((from, to))) => format!("{from} to {to}"),
+            (unit, _) => unit.to_owned(),
         }
     }
 
@@ -309,7 +318,7 @@ impl Contents<'_> {
             let cells = self.series.iter().map(|series| self.mark(series, x));
             cells.collect()
         });
-        let measure = match self.panel.unit {
+        let measure = match self.unit(self.range()).as_str() {
             "" => self.panel.y_title.to_owned(),
             unit => format!("{} ({unit})", self.panel.y_title),
         };

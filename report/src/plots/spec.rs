@@ -37,7 +37,7 @@ pub struct PlotPanel {
     pub x_title: &'static str,
     /// Title of the axis of numbers.
     pub y_title: &'static str,
-    /// Unit of the numbers; empty for none.
+    /// Unit of the numbers; empty for none, and for those whose range says enough.
     pub unit: &'static str,
     /// The range that the numbers are in, where that is known; drawn unless one of them is outside.
     pub range: Option<(f64, f64)>,

@@ -57,7 +57,7 @@ pub(super) static PLOTS: &[Plot] = &[
         &["judging"],
         &[PlotPanel::new(Mean("mark"), Dots)
             .over(By::Item, "")
-            .measuring("mark", "1 to 5")
+            .measuring("mark", "")
             .range(1.0, 5.0)],
     ),
 ];

@@ -53,7 +53,7 @@ pub(super) static PLOTS: &[Plot] = &[
         &[PlotPanel::new(Mean("plan_correlation"), Dots)
             .over(By::Category, "plan and action")
             .series(By::Player)
-            .measuring("Spearman's rho of an auction", "-1 to 1")
+            .measuring("Spearman's rho of an auction", "")
             .range(-1.0, 1.0)
             .beside(&[("no relation", 0.0)])],
     ),
@@ -107,7 +107,7 @@ pub(super) static PLOTS: &[Plot] = &[
         &[PlotPanel::new(Mean("initial_priority"), Heat)
             .over(By::Price, "")
             .series(By::Player)
-            .measuring("first priority", "1 to 3")
+            .measuring("first priority", "")
             .range(1.0, 3.0)],
     ),
     plot(

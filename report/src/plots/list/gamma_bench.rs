@@ -42,7 +42,7 @@ pub(super) static PLOTS: &[Plot] = &[
         "figure 2 of gamma-Bench",
         &["guess_two_thirds"],
         &[
-            by_round("mean", "mean number", "0 to 100")
+            by_round("mean", "mean number", "")
                 .title("mean")
                 .range(0.0, 100.0),
             by_round("sd", "spread of the numbers", "sd")
@@ -55,7 +55,7 @@ pub(super) static PLOTS: &[Plot] = &[
         "El Farol bar: share of players who go, by round",
         "figure 3 of gamma-Bench",
         &["el_farol"],
-        &[by_round("mean", "share who go", "0 to 1")
+        &[by_round("mean", "share who go", "")
             .range(0.0, 1.0)
             .split(By::Setting)
             .beside(&[("good up to", 0.6)])],
@@ -82,7 +82,7 @@ pub(super) static PLOTS: &[Plot] = &[
         "Diner's dilemma: share of costly dishes by round",
         "figure 6 of gamma-Bench",
         &["diners_dilemma"],
-        &[by_round("mean", "share of costly dishes", "0 to 1").range(0.0, 1.0)],
+        &[by_round("mean", "share of costly dishes", "").range(0.0, 1.0)],
     ),
     plot(
         "gamma-bench-auction",
@@ -138,7 +138,7 @@ pub(super) static PLOTS: &[Plot] = &[
         &[PlotPanel::new(Of("score", "iclr2025"), Dots)
             .over(By::Game, "game")
             .series(By::Player)
-            .measuring("score (iclr2025)", "0 to 100")
+            .measuring("score (iclr2025)", "")
             .range(0.0, 100.0)],
     ),
     plot(
@@ -149,7 +149,7 @@ pub(super) static PLOTS: &[Plot] = &[
         &[PlotPanel::new(Of("score", "iclr2025"), Radar)
             .over(By::Game, "")
             .split(By::Player)
-            .measuring("score (iclr2025)", "0 to 100")
+            .measuring("score (iclr2025)", "")
             .range(0.0, 100.0)],
     ),
 ];

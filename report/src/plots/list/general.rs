@@ -48,7 +48,7 @@ pub(super) static PLOTS: &[Plot] = &[
         &[PlotPanel::new(Of("score", "iclr2025"), Heat)
             .over(By::Player, "")
             .series(By::Game)
-            .measuring("score (iclr2025)", "0 to 100")
+            .measuring("score (iclr2025)", "")
             .range(0.0, 100.0)],
     ),
     plot(
@@ -59,7 +59,7 @@ pub(super) static PLOTS: &[Plot] = &[
         &[PlotPanel::new(Of("score", "iclr2025"), Profiles)
             .over(By::Game, "game")
             .series(By::Player)
-            .measuring("score (iclr2025)", "0 to 100")
+            .measuring("score (iclr2025)", "")
             .range(0.0, 100.0)],
     ),
     plot(

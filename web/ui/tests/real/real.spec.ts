@@ -85,6 +85,41 @@ test.describe("sessions of every game", () => {
   });
 });
 
+test("runs that end while pages are open are listed, and so are their new sessions", async ({ page }) => {
+  const stand = new Stand();
+  try {
+    const file = (name: string, repeats: number) =>
+      stand.write(
+        `${name}.toml`,
+        `name = "${name}"\nrepeats = ${repeats}\n[players.r]\nkind = "rule"\nstrategy = "random"
+[[games]]\ngame = "divide_dollar"\nseats = [{ player = "r", count = 2 }]\n`,
+      );
+    const play = (name: string, repeats: number) =>
+      stand.agon("run", file(name, repeats), "--quiet", "--data", "data");
+    await play("early", 1);
+    const address = await stand.start(PAGES, "view", "--data", "data", "--listen", "127.0.0.1:0");
+    await follow(page, address);
+    await expect(page.getByRole("link", { name: "early" })).toBeVisible();
+    await play("late", 1);
+    await expect.poll(async () => (await sessions(page, originOf(address), "late")).length).toBe(1);
+    // As when somebody comes back to this window.
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+    await expect(page.getByRole("link", { name: "late" })).toBeVisible();
+    const before = await sessions(page, originOf(address), "early");
+    await play("early", 3);
+    await expect.poll(async () => (await sessions(page, originOf(address), "early")).length).toBe(3);
+    // What is read of a file that has changed is what stands in it now.
+    const after = await sessions(page, originOf(address), "early");
+    expect(after.map((row) => row.session)).toContain(before[0]?.session);
+    for (const row of after) {
+      const answer = await page.request.get(`${originOf(address)}/api/v1/sessions/${row.session}`);
+      expect(answer.status(), row.session).toBe(200);
+    }
+  } finally {
+    await stand.close();
+  }
+});
+
 test("what models write is shown as text", async ({ page }) => {
   const stand = new Stand();
   try {
