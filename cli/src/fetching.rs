@@ -7,7 +7,7 @@ use std::time::Duration;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{FetchRecordsRequest, GetExperimentRequest};
 use agon_service_kit::backoff::{DelayPolicy, Delays};
-use agon_service_kit::status;
+use agon_service_kit::status::{self, ErrorClass};
 use agon_worker::Transport;
 use tonic::Status;
 
@@ -60,7 +60,7 @@ pub async fn fetch(
         let refusal = match pass(client, experiment, entry, progress, &mut delays).await {
             Err(FetchError::Refused(refusal)) => refusal,
             Ok(Some(fetched)) => return Ok(fetched),
-            // Submitted again meanwhile, with another grid.
+            // Submitted again meanwhile, with another grid, or after it was removed.
             Ok(None) => continue,
             Err(error) => return Err(error),
         };
@@ -71,7 +71,7 @@ pub async fn fetch(
     }
 }
 
-/// One stream to its end; `None` when what it sends is of another grid than when it was asked for.
+/// One stream to its end; `None` when what it sends is of other results than those that were asked for.
 async fn pass(
     client: &mut ExperimentServiceClient<Transport>,
     experiment: &str,
@@ -79,10 +79,10 @@ async fn pass(
     progress: &mut CountProgress,
     delays: &mut Delays,
 ) -> Result<Option<Fetched>, FetchError> {
-    let request = GetExperimentRequest {
+    let which = GetExperimentRequest {
         experiment_id: experiment.to_owned(),
     };
-    let of = client.get_experiment(request).await?.into_inner();
+    let of = client.get_experiment(which.clone()).await?.into_inner();
     let mut fetched = Fetched::open(entry, &of.results_id)?;
     let request = FetchRecordsRequest {
         experiment_id: experiment.to_owned(),
@@ -101,5 +101,10 @@ async fn pass(
         progress.show(fetched.sessions());
     }
     fetched.flush()?;
-    Ok(Some(fetched))
+    let is_same = match client.get_experiment(which).await {
+        Ok(now) => now.into_inner().results_id == of.results_id,
+        // It was removed after the last of its results had come.
+        Err(refusal) => ErrorClass::of(&refusal) == ErrorClass::NotFound,
+    };
+    Ok(is_same.then_some(fetched))
 }

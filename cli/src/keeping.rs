@@ -23,6 +23,9 @@ use crate::results::{self, Results};
 use crate::run_folder::account::{Counts, Outcome, Source, State, Versions};
 use crate::run_folder::{self as files, Account, Entry, RunFolder, digest, history};
 
+/// Results that cannot be read and are named one by one.
+const MOST_UNREADABLE: usize = 5;
+
 /// Templates that replace built-in ones, by their path.
 type Templates = BTreeMap<String, String>;
 
@@ -246,10 +249,15 @@ impl Keeping {
                 self.document.name
             ));
         }
-        for (session, fault) in &collected.unreadable {
+        let unreadable = &collected.unreadable;
+        for (session, fault) in unreadable.iter().take(MOST_UNREADABLE) {
             output::tell(&format!(
                 "left out session {session}, whose result in the coordinator's store cannot be read: {fault}"
             ));
+        }
+        if let Some(more) = unreadable.len().checked_sub(MOST_UNREADABLE + 1) {
+            let more = counted(more as u64 + 1, "further session");
+            output::tell(&format!("left out {more} for such reasons"));
         }
         Ok((format!("{heading}\n\n{}", collected.shown), done))
     }

@@ -16,6 +16,7 @@ use crate::data_folder::cannot;
 use crate::failure::Failure;
 
 pub mod account;
+mod drafts;
 mod entry;
 pub mod history;
 mod mark;
@@ -309,6 +310,7 @@ impl RunFolder {
             // It was removed while it was being put in its place.
             return self.show_newest_but(number, mark);
         };
+        drafts::clear(&self.folder).map_err(failed)?;
         let mut files = BTreeMap::new();
         for name in SHOWN {
             if let Some(file) = entry.reader(name).map_err(failed)? {
@@ -346,10 +348,16 @@ impl RunFolder {
 
     /// Puts a file of an entry beside the history.
     fn put(&self, entry: &Folder, name: &str, number: u32) -> io::Result<()> {
-        let draft = self.free(format!(".{name}.{number}.part"))?;
+        let draft = self.free(drafts::name_of(name, number))?;
         // No second name of the entry's own file: whoever edits what is shown must not change that.
-        entry.copy(name, &self.folder, &draft)?;
-        self.folder.rename(&draft, &self.folder, name)
+        let put = entry
+            .copy(name, &self.folder, &draft)
+            .and_then(|()| self.folder.rename(&draft, &self.folder, name));
+        if put.is_err() {
+            // What is left of it would take the room that was missing.
+            let _ = self.folder.remove_file(&draft);
+        }
+        put
     }
 
     /// Gives what is not ours another name.

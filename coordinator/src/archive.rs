@@ -106,6 +106,11 @@ impl Archive {
         }
     }
 
+    /// Whether it lies in the journal's store, and loses what that loses.
+    pub fn is_in_journal(&self) -> bool {
+        matches!(*self.storage, Storage::Journal(_))
+    }
+
     /// Writes a segment. Once this returns, it is as safe as the storage keeps it. Writing the same
     /// segment again changes nothing.
     ///

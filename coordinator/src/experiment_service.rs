@@ -34,6 +34,7 @@ use crate::journal::Journal;
 use crate::metrics;
 use crate::owner::{Office, Ownership, bundle_name, document_name};
 use crate::queue::{Progress, grid_of};
+use crate::specs::Stored;
 use crate::submission::{Submission, prepare};
 use crate::templates;
 use crate::wire;
@@ -324,19 +325,15 @@ impl Experiments {
             accept_new,
             pause,
         } = submission;
-        let failed = |error| wire::status(&error);
-        if let Some((digest, templates)) = bundle {
-            let bytes = templates::pack(&templates);
-            self.journal
-                .put_blob(&bundle_name(&digest), bytes)
-                .await
-                .map_err(failed)?;
+        let kept = Stored {
+            document: Some((document_name(&submitted.document), stored.clone())),
+            templates: bundle
+                .map(|(digest, templates)| (bundle_name(&digest), templates::pack(&templates))),
+        };
+        for (name, bytes) in kept.blobs() {
+            let put = self.journal.put_blob(&name, bytes).await;
+            put.map_err(|error| wire::status(&error))?;
         }
-        let name = document_name(&submitted.document);
-        self.journal
-            .put_blob(&name, stored.clone())
-            .await
-            .map_err(failed)?;
         let segments = self.archive.list(&submitted.name).await.map_err(|error| {
             let message = format!("cannot look into the archive: {}", with_causes(&error));
             to_status(ErrorClass::Unavailable, message)
@@ -345,7 +342,7 @@ impl Experiments {
         let pause = pause.map(|reason| bounded(&reason).to_owned());
         let (handle, name) = (&office.handle, submitted.name.clone());
         let progress = handle
-            .submit(submitted, document, accept_new, pause)
+            .submit(submitted, document, kept, accept_new, pause)
             .await?;
         // Not before: what had this name may still be being removed.
         if let Err(error) = self.archive.put_document(&name, stored).await {

@@ -7,6 +7,9 @@ use bytes::Bytes;
 
 use crate::queue::{LeaseId, SessionKey};
 
+/// The blob of the key.
+pub const SEAL_KEY: &str = "seal-key";
+
 /// Bytes of the key.
 pub const KEY: usize = 32;
 
@@ -26,6 +29,11 @@ impl Sealer {
     /// With the installation's key.
     pub fn new(key: [u8; KEY]) -> Self {
         Self { key }
+    }
+
+    /// The installation's key, for its store alone.
+    pub fn key(&self) -> Bytes {
+        Bytes::copy_from_slice(&self.key)
     }
 
     /// The token of a lease that a worker is granted.

@@ -4,7 +4,7 @@
 //! stream, no clock, no spec and no id: a session is an experiment's number and a place in its
 //! grid, a few bytes. Reading order: [`messages`], [`sessions`], [`experiment`], [`workers`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use agon_proto::v1::journal_entry::Change;
@@ -130,6 +130,23 @@ impl Queue {
     /// Grants nothing before: workers that held sessions under another owner say so meanwhile.
     pub fn keep_quiet_until(&mut self, time: Duration) {
         self.quiet_until = self.quiet_until.max(time);
+    }
+
+    /// The segments of the archive that an experiment's finished sessions name.
+    pub fn segments(&self, key: u32) -> BTreeSet<u32> {
+        let experiment = self.experiments.get(&key);
+        experiment.map(Experiment::segments).unwrap_or_default()
+    }
+
+    /// These segments are lost with their records, so their sessions are played again. How many. No entry
+    /// of the journal says so: only a snapshot that takes the journal's place may follow.
+    pub fn lose_segments(&mut self, key: u32, lost: &BTreeSet<u32>) -> usize {
+        let Some(experiment) = self.experiments.get_mut(&key) else {
+            return 0;
+        };
+        let sessions = experiment.lose_segments(lost);
+        self.changed(key);
+        sessions
     }
 
     /// Closes the segment that is filled, if it has records; says its number.

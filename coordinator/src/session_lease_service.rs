@@ -153,10 +153,14 @@ impl WorkerStream {
         let lost = lost.iter().filter_map(|lease| leases.end(lease.grant));
         let lost = lost.chain(strange).collect();
         let lease_ms = millis(self.service.lease_time);
-        self.say(ToWorker::Registered(RegisteredWorker { lease_ms, lost }))
-            .await?;
-        info!(%worker, version = register.version, "worker connected");
-        let ended = self.serve(stream, inbound, from_owner, leases).await;
+        let welcome = ToWorker::Registered(RegisteredWorker { lease_ms, lost });
+        let ended = match self.say(welcome).await {
+            Ok(()) => {
+                info!(%worker, version = register.version, "worker connected");
+                self.serve(stream, inbound, from_owner, leases).await
+            }
+            gone => gone,
+        };
         handle.leave(stream).await;
         info!(%worker, "worker disconnected");
         ended

@@ -10,6 +10,7 @@ use agon_engine::spec::{Repeats, SessionSpec};
 use agon_identity::holder::OF_TEAM;
 use agon_proto::capabilities;
 use agon_proto::v1::ExperimentSubmitted;
+use bytes::Bytes;
 use parking_lot::Mutex;
 
 use crate::experiment::{Cell, Expansion, ExperimentDocument};
@@ -60,10 +61,39 @@ pub fn ledger_session(submitted: &ExperimentSubmitted, session_id: &str) -> Stri
     }
 }
 
+/// What the store holds of an experiment beside the journal, by name: kept here as well, for a store that
+/// loses it.
+#[derive(Debug, Clone, Default)]
+pub struct Stored {
+    /// The document.
+    pub document: Option<(String, Bytes)>,
+    /// The templates that it brought.
+    pub templates: Option<(String, Bytes)>,
+}
+
+impl Stored {
+    /// What was handed in again without its templates, which are in the store, has them from before.
+    pub fn keep_templates(&mut self, before: &Self) {
+        if self.templates.is_none() {
+            self.templates.clone_from(&before.templates);
+        }
+    }
+
+    /// All of it.
+    pub fn blobs(&self) -> impl Iterator<Item = (String, Bytes)> {
+        [&self.document, &self.templates]
+            .into_iter()
+            .flatten()
+            .cloned()
+    }
+}
+
 /// An experiment whose sessions can be made.
 pub struct KnownExperiment {
     /// As last submitted.
     pub submitted: ExperimentSubmitted,
+    /// What the store holds of it.
+    pub stored: Stored,
     /// The name of its grid.
     pub grid: u64,
     shape: Shape,
@@ -75,7 +105,11 @@ pub struct KnownExperiment {
 
 impl KnownExperiment {
     /// Of a document that was checked when it was submitted.
-    pub fn new(submitted: ExperimentSubmitted, document: Arc<ExperimentDocument>) -> Self {
+    pub fn new(
+        submitted: ExperimentSubmitted,
+        document: Arc<ExperimentDocument>,
+        stored: Stored,
+    ) -> Self {
         let shape = shape_of(&submitted);
         Self {
             expansion: Expansion::unchecked(document, u64::from(shape.cells)),
@@ -84,6 +118,7 @@ impl KnownExperiment {
             grid: grid_of(&submitted),
             rules: rules_of(&submitted),
             submitted,
+            stored,
         }
     }
 
@@ -172,10 +207,17 @@ fn rules_of(submitted: &ExperimentSubmitted) -> BTreeMap<String, u32> {
     rules.collect()
 }
 
-/// A cell's key: the bytes of the id of its first session.
+/// A cell's key: the bytes of the id of its first session. Where repeats draw items of their own, which that
+/// one does not show, what they draw from counts as well.
 pub fn cell_key(cell: &Cell) -> [u8; CELL_KEY] {
     let id = cell.session(0, 0).id();
     let mut key = [0; CELL_KEY];
+    if let Some(source) = cell.drawn_from() {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(id.as_str().as_bytes()).update(source);
+        key.copy_from_slice(&hasher.finalize().as_bytes()[..CELL_KEY]);
+        return key;
+    }
     for (byte, digits) in key.iter_mut().zip(id.as_str().as_bytes().chunks_exact(2)) {
         let digits = std::str::from_utf8(digits).unwrap_or_default();
         // Ids are hexadecimal.
@@ -209,6 +251,12 @@ impl Specs {
         (known.grid == lease.grid).then(|| known.spec(lease.session.position))?
     }
 
+    /// What the store holds of all experiments, by name.
+    pub fn stored(&self) -> Vec<(String, Bytes)> {
+        let known = self.known.lock();
+        known.values().flat_map(|one| one.stored.blobs()).collect()
+    }
+
     /// What is known of an experiment.
     pub fn get(&self, key: u32) -> Option<Arc<KnownExperiment>> {
         self.known.lock().get(&key).cloned()
@@ -224,8 +272,12 @@ mod tests {
     use crate::submission;
 
     fn known(games: &str) -> KnownExperiment {
+        known_with(3, games)
+    }
+
+    fn known_with(repeats: u32, games: &str) -> KnownExperiment {
         let text = format!(
-            "name = \"x\"\nseed = 7\nrepeats = 3\nseries = {{ length = 2 }}\n\
+            "name = \"x\"\nseed = 7\nrepeats = {repeats}\nseries = {{ length = 2 }}\n\
              players.me = {{ kind = \"rule\", strategy = \"equilibrium\" }}\n\
              players.bidder = {{ kind = \"rule\", strategy = \"truthful\" }}\n{games}"
         );
@@ -236,7 +288,7 @@ mod tests {
             ..Default::default()
         };
         let made = submission::prepare(request, Vec::new()).unwrap();
-        KnownExperiment::new(made.submitted, made.document)
+        KnownExperiment::new(made.submitted, made.document, Stored::default())
     }
 
     const GUESSING: &str = "[[games]]\ngame = \"guess_two_thirds\"\nseats = [\"me\", \"me\"]\n\
@@ -300,6 +352,32 @@ mod tests {
         }
         assert!(known.spec(specs.len() as u32).is_none());
         assert!(unused.spec(0).is_none());
+    }
+
+    #[test]
+    fn a_world_that_changes_makes_another_grid_also_where_the_first_repeat_draws_the_same() {
+        let grid = |games: &str| known(games).grid;
+        let named = |houses: &str| (known(houses).session(0).unwrap().id, grid(houses));
+        let first = houses();
+        // Each repeat draws two of six: one that the first does not draw is worth more.
+        let changed = (0..6).map(|house| {
+            let item = format!("name = \"{house}\"\nstarting_price = 1\ntrue_value = 2");
+            first.replace(&item, &item.replace("true_value = 2", "true_value = 3"))
+        });
+        let (id, own) = named(&first);
+        let mut unseen = 0;
+        for changed in changed {
+            let (other, grid) = named(&changed);
+            unseen += u32::from(other == id);
+            assert_ne!(grid, own);
+        }
+        assert_eq!(unseen, 4);
+        let more = known_with(4, &first);
+        assert_eq!(
+            more.submitted.cells,
+            known(&first).submitted.cells,
+            "more repeats are no other cells"
+        );
     }
 
     #[test]

@@ -221,7 +221,7 @@ fn told(arguments: &Pull, state: &WatchExperimentResponse, done: u64) -> Result<
     let name = arguments.experiment.in_line();
     let (fetched, all) = (grouped(done), grouped(state.sessions));
     let again = format!("`agon experiments retry {name}` tries them again");
-    let verdict = verdict(state, &again);
+    let verdict = verdict(state, done, &again);
     if is_paused(state) {
         return Err(Failure::Paused(format!(
             "{}; {fetched} of {all} sessions are fetched; `agon experiments resume {name} --budget \

@@ -434,7 +434,7 @@ async fn conclude(
         }
     };
     let again = "run the same command again to retry them";
-    let aside = verdict(state, again);
+    let aside = verdict(state, done, again);
     if is_paused(state) {
         let name = &checked.document.name;
         let spent = pausing::spent(gateway, name).await;

@@ -96,6 +96,23 @@ fn numbers_are_given_once_and_no_name_is_taken_from_anybody() {
 }
 
 #[test]
+fn drafts_of_runs_that_were_killed_are_removed_and_nothing_else_is() {
+    let scratch = Scratch::new();
+    let folder = scratch.claim();
+    for name in [".records.jsonl.1.part", ".summary.txt.12.part~~"] {
+        fs::write(folder.folder.place(name), "half").unwrap();
+    }
+    for name in [".records.jsonl.part", ".notes.1.part"] {
+        fs::write(folder.folder.place(name), "mine").unwrap();
+    }
+    folder.publish(&entry(&folder, "one")).unwrap();
+    let names = folder.folder.names().unwrap();
+    let drafts: Vec<&String> = names.iter().filter(|name| name.ends_with("part")).collect();
+    assert_eq!(drafts, [".notes.1.part", ".records.jsonl.part"]);
+    assert!(!names.iter().any(|name| name.ends_with('~')), "{names:?}");
+}
+
+#[test]
 fn two_runs_at_once_get_numbers_of_their_own_and_the_later_end_is_shown() {
     let scratch = Scratch::new();
     let (one, other) = (scratch.claim(), scratch.claim());

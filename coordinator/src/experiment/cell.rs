@@ -38,6 +38,8 @@ pub struct Cell {
     pub game: Arc<dyn Game>,
     /// The items of each further repeat, where a world is drawn anew for each; else empty.
     redrawn: Vec<Value>,
+    /// Stands for what they are drawn from.
+    drawn_from: Option<[u8; blake3::OUT_LEN]>,
 }
 
 impl Cell {
@@ -56,6 +58,12 @@ impl Cell {
     pub fn luck(&self, repeat: u32, place: u32) -> Luck {
         let seed = self.spec.luck.seed;
         Luck::new(seed, repeat).at(place)
+    }
+
+    /// Stands for everything that its repeats may draw, however many there are; none where they differ in
+    /// their luck alone.
+    pub fn drawn_from(&self) -> Option<&[u8]> {
+        self.drawn_from.as_ref().map(|source| &source[..])
     }
 
     /// Whether repeats differ in more than their luck.
@@ -205,6 +213,8 @@ impl Checking<'_> {
         let takes = |name: &str| defaults.params.contains_key(name);
         let world = self.world(&mut tree, registration, &takes, count);
         let built = self.build(&tree, registration, defaults, count);
+        let drawing = world.as_ref().and_then(Option::as_ref);
+        let drawn_from = drawing.and_then(worlds::Drawing::source);
         let redrawn = match (&built, world.as_ref()) {
             (Some(built), Some(Some(drawing))) => self.redraw(registration, built, drawing),
             _ => Vec::new(),
@@ -263,6 +273,7 @@ impl Checking<'_> {
             spec,
             game: built.game,
             redrawn,
+            drawn_from,
         })
     }
 

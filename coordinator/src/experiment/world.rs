@@ -50,7 +50,7 @@ pub struct Persona {
 }
 
 /// What of a world a game plays.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
     /// The world's name: a built-in one, or a file.
@@ -70,7 +70,7 @@ pub struct Request {
 }
 
 /// How often items and their order are drawn.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Draws {
     /// Once: the repeats of a setting are one auction many times.

@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 
 use agon_proto::v1::{FetchRecordsRequest, FetchRecordsResponse};
+use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::with_causes;
 use bytes::Bytes;
 use tokio::sync::mpsc;
@@ -26,6 +27,9 @@ const RECENT_BYTES: usize = 32 * 1024 * 1024;
 /// A result of so many bytes waits until those before it have been taken: no two of them wait.
 const LARGE: usize = 1024 * 1024;
 
+/// Why a caller has to ask again.
+const REPLACED: &str = "the experiment was removed and submitted again meanwhile; ask again";
+
 type Outbox = mpsc::Sender<Result<FetchRecordsResponse, Status>>;
 
 /// Sends everything behind a position that the caller does not have.
@@ -45,6 +49,7 @@ pub(super) async fn fetch(
         archive,
         recent: VecDeque::new(),
     };
+    let mut first: Option<u32> = None;
     loop {
         let found = office
             .handle
@@ -58,6 +63,12 @@ pub(super) async fn fetch(
                 return;
             }
         };
+        // One that was removed and submitted again has the same name, and other results.
+        if page.experiment != *first.get_or_insert(page.experiment) {
+            let gone = to_status(ErrorClass::Unavailable, REPLACED);
+            let _ = outbox.send(Err(gone)).await;
+            return;
+        }
         let Some(last) = page.sessions.last() else {
             return;
         };

@@ -2,6 +2,7 @@
 //! for a batch is done once it is there. One batch is under way at a time; what comes meanwhile is
 //! the next. Ends when another has taken over, when it is told to, or when the journal cannot go on.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +19,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 use tracing::{error, warn};
 
+use super::loading::{DOCUMENTS, TEMPLATES, segments_of};
 use super::messages::{Message, ToStream};
 use super::office::Role;
 use super::segments::SegmentKey;
@@ -25,6 +27,7 @@ use super::state::{Batch, OwnerState, Release};
 use super::{OnStored, OwnerOptions, SessionLimits};
 use crate::archive::{Archive, ArchiveError, Entry};
 use crate::journal::{Epoch, Journal, JournalError, JournalResult, Place, Snapshot};
+use crate::lease_token::{SEAL_KEY, Sealer};
 use crate::queue::StreamId;
 
 /// Messages that are taken in before a batch is sent: more would only make it late.
@@ -51,6 +54,7 @@ pub(super) const RENEWALS_PER_TERM: u32 = 3;
 pub(super) struct OwnerActor {
     pub journal: Arc<dyn Journal>,
     pub archive: Archive,
+    pub sealer: Sealer,
     pub epoch: Epoch,
     pub options: OwnerOptions,
     pub tasks: Tasks,
@@ -202,7 +206,9 @@ impl OwnerActor {
                     lost_from = end.0 + 1,
                     "the journal has lost its end; the state in memory takes its place"
                 );
-                return Ok(Some(self.mend(batch)));
+                let (archive, named) = (self.archive.clone(), self.state.in_danger());
+                let left = segments_of(&archive, &named).await;
+                return Ok(Some(self.mend(batch, &left)));
             }
             Err(fatal) => return Err(fatal),
         }
@@ -240,14 +246,19 @@ impl OwnerActor {
     /// Puts the state in place of a journal that has lost its end, in one step, until that is done or
     /// somebody else owns the journal: the state is nowhere else. A snapshot that was due with the
     /// batch is older, so it is not put.
-    fn mend(&mut self, batch: UnderWay) -> UnderWay {
+    fn mend(&mut self, batch: UnderWay, left: &BTreeMap<u32, Vec<u32>>) -> UnderWay {
         let (journal, epoch, upto) = (Arc::clone(&self.journal), self.epoch, batch.place);
-        let snapshot = self.state.replace_journal(upto);
+        let snapshot = self.state.replace_journal(upto, left);
+        let mut stored = self.state.stored();
+        stored.push((SEAL_KEY.to_owned(), self.sealer.key()));
         self.journaled = 0;
         let mend = async move {
             let encode = move || Bytes::from(snapshot.encode_to_vec());
             let bytes = compute::SHORT.run(encode).await;
             let bytes = bytes.map_err(|_| JournalError::Stopped)?;
+            // First what the snapshot names.
+            let restore = || restore(&*journal, &stored);
+            insist("mend what lies beside the journal", restore, is_final).await?;
             let put = move || {
                 let (journal, bytes) = (Arc::clone(&journal), bytes.clone());
                 async move {
@@ -347,6 +358,20 @@ impl OwnerActor {
         }
         self.journal.resign(self.epoch).await
     }
+}
+
+/// Puts back what the store has lost beside the journal.
+async fn restore(journal: &dyn Journal, stored: &[(String, Bytes)]) -> JournalResult<()> {
+    let mut there = BTreeSet::new();
+    for kind in [DOCUMENTS, TEMPLATES] {
+        there.extend(journal.blobs(kind).await?);
+    }
+    for (name, bytes) in stored {
+        if !there.contains(name) {
+            journal.put_blob(name, bytes.clone()).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Tries until it is done, or has failed for good.

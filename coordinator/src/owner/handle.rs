@@ -12,6 +12,7 @@ use super::messages::{FinishedPage, Message, OUTBOX, Status, ToStream};
 use super::removals::HeldName;
 use crate::experiment::ExperimentDocument;
 use crate::queue::{ExperimentEntry, Introduction, LeaseId, Outcome, Progress, Refusal, StreamId};
+use crate::specs::Stored;
 
 /// What came of a command: the queue's refusal, or nobody there who could answer.
 pub type Answer<T> = Result<T, WireStatus>;
@@ -92,12 +93,14 @@ impl OwnerHandle {
         &self,
         submitted: ExperimentSubmitted,
         document: Arc<ExperimentDocument>,
+        stored: Stored,
         accept_new: bool,
         pause: Option<String>,
     ) -> Answer<Progress> {
         self.ask(|reply| Message::Submit {
             submitted,
             document,
+            stored,
             accept_new,
             pause,
             reply,

@@ -19,7 +19,7 @@ use crate::archive::Archive;
 use crate::experiment::ExperimentDocument;
 use crate::journal::{Journal, JournalError, JournalResult, Place};
 use crate::queue::Queue;
-use crate::specs::{KnownExperiment, Specs};
+use crate::specs::{KnownExperiment, Specs, Stored};
 use crate::wire;
 
 /// Begins the names of the blobs of documents, and of replaced templates.
@@ -44,6 +44,8 @@ pub struct Loaded {
     pub queue: Queue,
     pub segments: Segments,
     pub specs: Specs,
+    /// Segments that the archive has, by experiment, as far as it said.
+    pub archived: BTreeMap<u32, Vec<u32>>,
     pub next: Place,
     /// Whether something is still to be played.
     pub unfinished: bool,
@@ -99,7 +101,7 @@ pub async fn load(
     let submitted = numbers.filter_map(|key| queue.submitted(key).cloned());
     let submitted: Vec<_> = submitted.collect();
     let keys: Vec<u32> = submitted.iter().map(|one| one.experiment).collect();
-    let archived = last_segments(archive, &submitted).await;
+    let archived = segments_of(archive, &submitted).await;
     let known = stream::iter(submitted).map(|submitted| known(journal, submitted));
     let known: Vec<_> = known.buffered(MOST_AT_ONCE).try_collect().await?;
     for (
@@ -112,7 +114,7 @@ pub async fn load(
     {
         unfinished |= !queue.is_over(key);
         segments.close_before(key, queue.open_segment(key));
-        let last = archived.get(&key).copied();
+        let last = archived.get(&key).and_then(|all| all.last()).copied();
         if let Some(last) = last.filter(|last| *last >= queue.open_segment(key)) {
             queue.skip_segments(key, last);
         }
@@ -127,6 +129,7 @@ pub async fn load(
         queue,
         segments,
         specs,
+        archived,
         next: last.max(upto).next(),
         unfinished,
         bytes,
@@ -145,12 +148,12 @@ fn note_record(segments: &mut Segments, change: &Change, place: Place) {
     }
 }
 
-/// The last segments of experiments in the archive, by the experiments' numbers. What cannot be listed now
+/// The segments of experiments in the archive, by the experiments' numbers. What cannot be listed now
 /// cannot be written either, and is noticed then.
-async fn last_segments(
+pub(super) async fn segments_of(
     archive: &Archive,
     experiments: &[ExperimentSubmitted],
-) -> BTreeMap<u32, u32> {
+) -> BTreeMap<u32, Vec<u32>> {
     let deadline = Instant::now() + LIST_WITHIN;
     let lists = experiments.iter().map(|submitted| {
         let (archive, name) = (archive.clone(), submitted.name.clone());
@@ -162,10 +165,10 @@ async fn last_segments(
     });
     let lists: Vec<_> = lists.collect();
     let mut lists = stream::iter(lists).buffer_unordered(MOST_AT_ONCE);
-    let (mut last, mut unlisted) = (BTreeMap::new(), 0);
+    let (mut all, mut unlisted) = (BTreeMap::new(), 0);
     while let Some((key, listed)) = lists.next().await {
         match listed {
-            Some(numbers) => last.extend(numbers.last().map(|number| (key, *number))),
+            Some(numbers) => drop(all.insert(key, numbers)),
             None => unlisted += 1,
         }
     }
@@ -175,7 +178,7 @@ async fn last_segments(
             "the archive does not say which segments it has"
         );
     }
-    last
+    all
 }
 
 /// What is known of an experiment that was submitted.
@@ -187,10 +190,11 @@ struct Known {
 }
 
 async fn known(journal: &dyn Journal, submitted: ExperimentSubmitted) -> JournalResult<Known> {
-    let blob = journal.blob(&document_name(&submitted.document)).await?;
+    let name = document_name(&submitted.document);
+    let blob = journal.blob(&name).await?;
     // A document is read, and a thousand of its cells are made, off the threads that serve.
     let read = compute::SHORT.run(move || {
-        let experiment = blob.and_then(|blob| read(submitted, blob));
+        let experiment = blob.and_then(|blob| read(submitted, name, blob));
         let current = experiment.as_ref().is_some_and(KnownExperiment::is_current);
         Known {
             experiment,
@@ -198,20 +202,32 @@ async fn known(journal: &dyn Journal, submitted: ExperimentSubmitted) -> Journal
         }
     });
     // A document that makes this program panic is none that it can read.
-    Ok(read.await.unwrap_or(Known {
+    let mut known = read.await.unwrap_or(Known {
         experiment: None,
         current: false,
-    }))
+    });
+    if let Some(experiment) = &mut known.experiment
+        && let Some(digest) = &experiment.document().prompt_bundle
+    {
+        let name = bundle_name(digest);
+        let templates = journal.blob(&name).await?;
+        experiment.stored.templates = templates.map(|bytes| (name, bytes));
+    }
+    Ok(known)
 }
 
-fn read(submitted: ExperimentSubmitted, blob: Bytes) -> Option<KnownExperiment> {
+fn read(submitted: ExperimentSubmitted, name: String, blob: Bytes) -> Option<KnownExperiment> {
+    let kept = Stored {
+        document: Some((name, blob.clone())),
+        templates: None,
+    };
     let stored = StoredDocument::decode(blob).ok()?;
     let document = ExperimentDocument::from_json(&stored.document).ok()?;
     let document = ExperimentDocument {
         origins: wire::origins(&stored.origins),
         ..document
     };
-    Some(KnownExperiment::new(submitted, Arc::new(document)))
+    Some(KnownExperiment::new(submitted, Arc::new(document), kept))
 }
 
 /// The name of a document's blob.

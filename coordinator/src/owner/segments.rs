@@ -1,7 +1,7 @@
 //! Records that are not in the archive yet, by experiment and segment. They are in the journal until
 //! they are, so the journal is kept from the first of them on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use agon_proto::v1::{SessionDone, SessionPlace};
@@ -16,6 +16,13 @@ const FULL: usize = 8 * 1024 * 1024;
 
 /// A segment is closed at this age, so that the journal stays short.
 const OLD: Duration = Duration::from_secs(10);
+
+/// Where the archive lies in the journal's store, segments are kept so long after they were written: a store
+/// that loses its end loses seconds.
+const KEPT_FOR: Duration = Duration::from_secs(60);
+
+/// What these may have together, in bytes.
+const MOST_KEPT: usize = 64 * 1024 * 1024;
 
 /// Names a segment: experiment and number.
 pub type SegmentKey = (u32, u32);
@@ -34,10 +41,21 @@ struct Unwritten {
     writing: bool,
 }
 
+/// A segment that was written.
+#[derive(Debug)]
+struct Kept {
+    key: SegmentKey,
+    since: Duration,
+    bytes: usize,
+    entries: Vec<Entry>,
+}
+
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Segments {
     unwritten: BTreeMap<SegmentKey, Unwritten>,
+    /// Written of late, oldest first, where the archive may lose them.
+    kept: VecDeque<Kept>,
     /// Of experiments that are no more, while somebody still writes them.
     abandoned: BTreeSet<SegmentKey>,
     bytes: usize,
@@ -109,8 +127,58 @@ impl Segments {
         }
     }
 
+    /// A segment lies in an archive that may lose it: what it holds is kept for a while.
+    pub fn written_and_kept(&mut self, key: SegmentKey, now: Duration) {
+        if let Some(written) = self.unwritten.get(&key) {
+            self.kept.push_back(Kept {
+                key,
+                since: now,
+                bytes: written.bytes,
+                entries: written.entries.clone(),
+            });
+        }
+        self.written(key);
+    }
+
+    /// Lets go of what was kept for long enough.
+    pub fn let_go(&mut self, now: Duration) {
+        let mut bytes: usize = self.kept.iter().map(|one| one.bytes).sum();
+        while let Some(oldest) = self.kept.front()
+            && (bytes > MOST_KEPT || now.saturating_sub(oldest.since) > KEPT_FOR)
+        {
+            bytes -= oldest.bytes;
+            self.kept.pop_front();
+        }
+    }
+
+    /// A segment that was written is lost: it is to be written again, as part of a snapshot that stands
+    /// for the journal up to `place`. False if what it held is not kept any more.
+    pub fn write_again(&mut self, key: SegmentKey, place: Place, now: Duration) -> bool {
+        let Some(at) = self.kept.iter().position(|one| one.key == key) else {
+            return false;
+        };
+        let Some(Kept { bytes, entries, .. }) = self.kept.remove(at) else {
+            return false;
+        };
+        self.bytes += bytes;
+        self.entries += entries.len();
+        let again = Unwritten {
+            entries,
+            bytes,
+            since: now,
+            first: place,
+            in_snapshot: true,
+            closing: true,
+            closed: true,
+            writing: false,
+        };
+        self.unwritten.insert(key, again);
+        true
+    }
+
     /// An experiment is no more.
     pub fn forget(&mut self, experiment: u32) {
+        self.kept.retain(|one| one.key.0 != experiment);
         let segments = self
             .unwritten
             .range((experiment, 0)..=(experiment, u32::MAX));

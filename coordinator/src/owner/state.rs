@@ -2,11 +2,11 @@
 //! batch that it belongs to is in the journal. Synchronous; batches and replies are carried out by
 //! the actor.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use agon_proto::v1::journal_entry::Change;
-use agon_proto::v1::{JournalBatch, JournalEntry, QueueSnapshot};
+use agon_proto::v1::{ExperimentSubmitted, JournalBatch, JournalEntry, QueueSnapshot};
 use bytes::Bytes;
 use prost::Message as _;
 use tokio::sync::{mpsc, oneshot};
@@ -56,6 +56,8 @@ pub struct OwnerState {
     queue: Queue,
     segments: Segments,
     specs: Specs,
+    /// Segments that the archive has, where it may lose them with the journal's end; `None` where it may not.
+    archived: Option<BTreeSet<SegmentKey>>,
     outboxes: BTreeMap<StreamId, mpsc::Sender<ToStream>>,
     last_stream: u64,
     removals: Removals,
@@ -74,6 +76,7 @@ impl OwnerState {
             queue,
             segments,
             specs,
+            archived: None,
             outboxes: BTreeMap::new(),
             last_stream: 0,
             removals: Removals::default(),
@@ -84,6 +87,14 @@ impl OwnerState {
             now: Duration::ZERO,
             snapshot_bytes: 0,
         }
+    }
+
+    /// The archive lies in the journal's store and has these segments.
+    pub fn with_archive_in_journal(mut self, archived: &BTreeMap<u32, Vec<u32>>) -> Self {
+        let keys = archived.iter();
+        let keys = keys.flat_map(|(key, numbers)| numbers.iter().map(|number| (*key, *number)));
+        self.archived = Some(keys.collect());
+        self
     }
 
     /// The time that counts from now on.
@@ -196,6 +207,7 @@ impl OwnerState {
     /// Time has passed.
     pub fn on_tick(&mut self) {
         self.queue.tick(self.now);
+        self.segments.let_go(self.now);
         let queue = &self.queue;
         let due = self.segments.to_close(self.now, |key| queue.is_over(key));
         for experiment in due {
@@ -236,7 +248,13 @@ impl OwnerState {
     pub fn on_segment_written(&mut self, key: SegmentKey, written: bool) {
         if written {
             self.queue.segment_written(key.0, key.1);
-            self.segments.written(key);
+            match &mut self.archived {
+                Some(archived) => {
+                    archived.insert(key);
+                    self.segments.written_and_kept(key, self.now);
+                }
+                None => self.segments.written(key),
+            }
             self.collect();
         } else {
             self.segments.failed(key);
@@ -307,15 +325,62 @@ impl OwnerState {
         self.snapshot_bytes = bytes;
     }
 
+    /// Experiments with segments that the archive had, if it may lose them.
+    pub fn in_danger(&self) -> Vec<ExperimentSubmitted> {
+        let archived = self.archived.iter().flatten();
+        let keys: BTreeSet<u32> = archived.map(|(key, _)| *key).collect();
+        let submitted = keys.into_iter().filter_map(|key| self.queue.submitted(key));
+        submitted.cloned().collect()
+    }
+
+    /// What the store holds beside the journal and the archive.
+    pub fn stored(&self) -> Vec<(String, Bytes)> {
+        self.specs.stored()
+    }
+
     /// The state that takes the place of a journal that has lost its end, up to and with the batch at
     /// `place`. What is still to be appended is part of it, and so are records that are not archived.
-    pub fn replace_journal(&mut self, place: Place) -> QueueSnapshot {
+    /// `left` are the segments that the archive still has, by experiment, as far as it says: what it lost
+    /// is written again, or else played again.
+    pub fn replace_journal(
+        &mut self,
+        place: Place,
+        left: &BTreeMap<u32, Vec<u32>>,
+    ) -> QueueSnapshot {
+        self.take_losses_in(place, left);
         self.pending.clear();
         self.pending_bytes = 0;
         self.next = place.next();
         QueueSnapshot {
             records: self.segments.put_into_snapshot(),
             ..self.queue.snapshot()
+        }
+    }
+
+    fn take_losses_in(&mut self, place: Place, left: &BTreeMap<u32, Vec<u32>>) {
+        let is_lost = |(key, number): &SegmentKey| {
+            let listed = left.get(key);
+            listed.is_some_and(|numbers| !numbers.contains(number))
+        };
+        let archived = self.archived.iter().flatten();
+        let lost: Vec<SegmentKey> = archived.copied().filter(is_lost).collect();
+        let mut gone: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for key in lost {
+            if let Some(archived) = &mut self.archived {
+                archived.remove(&key);
+            }
+            if !self.segments.write_again(key, place, self.now) {
+                gone.entry(key.0).or_default().insert(key.1);
+            }
+        }
+        for (key, segments) in gone {
+            let sessions = self.queue.lose_segments(key, &segments);
+            let named = self.queue.submitted(key).map(|one| one.name.as_str());
+            tracing::error!(
+                experiment = named,
+                sessions,
+                "the store has lost records that were in it alone; their sessions are played again"
+            );
         }
     }
 

@@ -21,12 +21,9 @@ use super::sweeping;
 use super::{OnStored, OwnerOptions, SessionLimits};
 use crate::archive::Archive;
 use crate::journal::{Claim, Epoch, Journal, JournalError, JournalResult};
-use crate::lease_token::{KEY, Sealer};
+use crate::lease_token::{KEY, SEAL_KEY, Sealer};
 use crate::metrics;
 use crate::queue::Queue;
-
-/// The blob of the key that seals leases.
-const SEAL_KEY: &str = "seal-key";
 
 /// How long workers of the owner before have to say what they hold. Granting earlier would only have
 /// some sessions played twice, from the same ledger.
@@ -204,9 +201,14 @@ impl Terms {
             loaded.specs.clone(),
             loaded.next,
         );
+        let state = match self.archive.is_in_journal() {
+            true => state.with_archive_in_journal(&loaded.archived),
+            false => state,
+        };
         let actor = OwnerActor {
             journal: Arc::clone(&self.journal),
             archive: self.archive.clone(),
+            sealer: sealer.clone(),
             epoch,
             options: options.clone(),
             tasks: self.tasks.clone(),

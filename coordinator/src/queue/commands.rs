@@ -91,7 +91,7 @@ impl Queue {
     /// Tries sessions that were set aside again: those at these positions, or all. Says how many.
     ///
     /// # Errors
-    /// There is no such experiment.
+    /// There is no such experiment, or it was cancelled: what has no end would stay without one.
     pub fn retry(
         &mut self,
         name: &str,
@@ -99,7 +99,11 @@ impl Queue {
         now: Duration,
     ) -> Result<u32, Refusal> {
         let key = self.key(name)?;
-        let aside = self.experiments[&key].sessions.set_aside();
+        let experiment = &self.experiments[&key];
+        if experiment.cancelled {
+            return Err(Refusal::Cancelled(name.to_owned()));
+        }
+        let aside = experiment.sessions.set_aside();
         let wanted = |position: &u32| positions.is_none_or(|named| named.contains(position));
         let retried: Vec<u32> = aside
             .map(|(position, ..)| position)

@@ -1,7 +1,7 @@
 //! One experiment of the queue: what was submitted, its sessions, its pause, and what its cells left
 //! that are not part of it any more. Everything here follows from the journal. Called by the queue.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use agon_proto::v1::{
     ExperimentSnapshot, ExperimentSubmitted, GridShape, LeftSnapshot, SessionPlace,
@@ -41,7 +41,7 @@ pub struct Experiment {
     /// Leases up to this one cannot pause it.
     pub resumed_after: u64,
     /// Sessions that were finished twice with different records.
-    pub faults: std::collections::BTreeSet<u32>,
+    pub faults: BTreeSet<u32>,
     left: BTreeMap<LeftKey, Finished>,
     /// The segment that is filled.
     open_segment: u32,
@@ -67,7 +67,7 @@ impl Experiment {
             paused_by_hand: false,
             cancelled: false,
             resumed_after: 0,
-            faults: std::collections::BTreeSet::new(),
+            faults: BTreeSet::new(),
             left: BTreeMap::new(),
             open_segment: first_segment,
             open_entries: 0,
@@ -147,7 +147,7 @@ impl Experiment {
     /// leave.
     pub fn would_keep(&self, submitted: &ExperimentSubmitted) -> (u32, u32) {
         let (old, new) = (self.sessions.shape(), shape_of(submitted));
-        let kept: std::collections::BTreeSet<&[u8]> = cells(&submitted.cells).collect();
+        let kept: BTreeSet<&[u8]> = cells(&submitted.cells).collect();
         let mut stays = 0;
         let mut leaves = 0;
         for (position, _) in self.sessions.finished_after(None) {
@@ -198,6 +198,26 @@ impl Experiment {
             self.open_segment = finished.segment;
             self.open_entries = finished.entry + 1;
         }
+    }
+
+    /// The segments of the archive that its finished sessions name, those that have left included.
+    pub fn segments(&self) -> BTreeSet<u32> {
+        let finished = self.sessions.finished_after(None).map(|(_, one)| one);
+        let all = finished.chain(self.left.values().copied());
+        all.map(|one| one.segment).collect()
+    }
+
+    /// These segments are lost, and so are their records: their sessions are played again. How many.
+    pub fn lose_segments(&mut self, lost: &BTreeSet<u32>) -> usize {
+        self.left.retain(|_, one| !lost.contains(&one.segment));
+        let finished = self.sessions.finished_after(None);
+        let gone = finished.filter(|(_, one)| lost.contains(&one.segment));
+        let gone: Vec<u32> = gone.map(|(position, _)| position).collect();
+        for position in &gone {
+            self.sessions.lose_record(*position, self.cancelled);
+            self.faults.remove(position);
+        }
+        gone.len()
     }
 
     /// Closes the segment that is filled.

@@ -299,6 +299,25 @@ impl Sessions {
         }
     }
 
+    /// What a finished session left is lost: it is played again, unless nothing more is to be.
+    pub fn lose_record(&mut self, position: u32, is_cancelled: bool) {
+        let first = self.shape.place(position) == 0;
+        let waits = match self.state(position.wrapping_sub(1)) {
+            _ if is_cancelled => State::Cancelled,
+            _ if first => State::Returned,
+            Some(State::Done) => State::Returned,
+            Some(before) if before.stops() => State::Stopped,
+            _ => State::Waiting,
+        };
+        self.set(position, waits);
+        // One behind it that is played already goes on; one that waits for its turn waits for this one.
+        if let Some(next) = self.behind(position)
+            && self.state(next).is_some_and(State::is_queued)
+        {
+            self.set(next, State::Waiting);
+        }
+    }
+
     /// A session that was set aside is tried again, as if for the first time.
     pub fn retry(&mut self, position: u32) {
         self.tries.remove(&position);

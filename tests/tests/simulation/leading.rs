@@ -1,6 +1,7 @@
 //! The owner's loop: one batch is under way at a time, nobody is answered before it is in the journal,
 //! a lost tail is mended, and who was deposed stops.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use agon_coordinator::journal::{JournalError, Place, Snapshot};
@@ -173,7 +174,7 @@ impl World {
             }
             Err(pending) => releases.extend(pending),
         }
-        let snapshot = owner.state.replace_journal(place);
+        let snapshot = owner.state.replace_journal(place, &BTreeMap::new());
         let image = image(owner.state.queue());
         let bytes = snapshot.encode_to_vec().into();
         let snapshot = Snapshot { upto: place, bytes };

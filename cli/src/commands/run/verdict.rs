@@ -9,11 +9,12 @@ use agon_report::grouped;
 use crate::failure::Failure;
 use crate::output::{self, counted};
 
-/// Says what went wrong; `again` is how sessions that were set aside are tried again.
+/// Says what went wrong; `kept` is how many sessions are in the results, `again` how those that were set
+/// aside are tried again.
 ///
 /// # Errors
 /// Something did.
-pub fn verdict(state: &WatchExperimentResponse, again: &str) -> Result<(), Failure> {
+pub fn verdict(state: &WatchExperimentResponse, kept: u64, again: &str) -> Result<(), Failure> {
     for fault in &state.determinism_faults {
         output::tell(&format!(
             "determinism fault: session {fault} came out differently the second time"
@@ -24,6 +25,11 @@ pub fn verdict(state: &WatchExperimentResponse, again: &str) -> Result<(), Failu
         return Err(Failure::BadNews("the experiment was cancelled".to_owned()));
     }
     match (aside, state.determinism_faults.len()) {
+        (0, 0) if kept < state.done => Err(Failure::BadNews(format!(
+            "{} of {} are not in the results, see above",
+            grouped(state.done - kept),
+            counted(state.done, "finished session")
+        ))),
         (0, 0) => Ok(()),
         (0, faults) => Err(Failure::BadNews(counted(
             faults as u64,
@@ -104,6 +110,21 @@ mod tests {
             reason: reason.to_owned(),
             ..SetAsideSession::default()
         }
+    }
+
+    #[test]
+    fn results_that_lack_a_finished_session_are_not_complete() {
+        let state = WatchExperimentResponse {
+            sessions: 2_000,
+            done: 2_000,
+            ..WatchExperimentResponse::default()
+        };
+        assert!(verdict(&state, 2_000, "").is_ok());
+        let short = verdict(&state, 1_500, "").unwrap_err().to_string();
+        assert_eq!(
+            short,
+            "500 of 2,000 finished sessions are not in the results, see above"
+        );
     }
 
     #[test]

@@ -31,6 +31,16 @@ pub(super) struct Drawing<'a> {
     seed: u64,
 }
 
+impl Drawing<'_> {
+    /// Stands for all that repeats may draw, however many there are; none where all play what was drawn
+    /// once.
+    pub fn source(&self) -> Option<[u8; blake3::OUT_LEN]> {
+        let is_anew = self.request.draw == Draws::PerRepeat;
+        let source = json!([self.world.items, self.world.personas, self.request]);
+        is_anew.then(|| *blake3::hash(source.to_string().as_bytes()).as_bytes())
+    }
+}
+
 impl<'a> Checking<'a> {
     /// Draws from the cell's world, if it has one, and puts items and personas among the
     /// parameters. The outer `None` is a fault.

@@ -13,6 +13,7 @@ impl OwnerState {
             Message::Submit {
                 submitted,
                 document,
+                mut stored,
                 accept_new,
                 pause,
                 reply,
@@ -25,7 +26,10 @@ impl OwnerState {
                 if let Ok(key) = key
                     && let Some(submitted) = self.queue.submitted(key)
                 {
-                    let known = KnownExperiment::new(submitted.clone(), document);
+                    if let Some(before) = self.specs.get(key) {
+                        stored.keep_templates(&before.stored);
+                    }
+                    let known = KnownExperiment::new(submitted.clone(), document, stored);
                     self.specs.put(known);
                 }
                 let answer = key.and_then(|_| self.queue.progress(&name));

@@ -189,7 +189,7 @@ fn suspect_that_was_cancelled_begins_anew() {
 }
 
 #[test]
-fn retry_brings_a_cancelled_experiment_back_with_what_was_set_aside() {
+fn what_was_set_aside_in_a_cancelled_experiment_is_tried_again_only_with_the_rest_of_it() {
     let mut bench = Bench::new();
     bench.sessions("x", 3);
     bench.worker("w", 1);
@@ -197,9 +197,10 @@ fn retry_brings_a_cancelled_experiment_back_with_what_was_set_aside() {
     bench.fail("w", lease, Failure::Parked, "no answer");
     bench.granted("w");
     bench.cancel("x");
-    assert_eq!(bench.retry("x", Some(&[0, 1, 7])), 1);
-    assert_eq!(bench.positions("w"), [0]);
-    assert!(!bench.progress("x").cancelled);
+    let now = bench.now;
+    let refused = bench.queue.retry("x", None, now);
+    assert_eq!(refused, Err(Refusal::Cancelled("x".to_owned())));
+    assert!(bench.progress("x").cancelled);
 }
 
 #[test]
