@@ -89,7 +89,7 @@ pub fn how_to_go_on(
     };
     format!(
         "{paused}{spent}; {done} of {sessions} sessions are done and nothing is lost: with a higher \
-         budget_dollars (of the experiment, or of the team in the gateway's configuration) the same \
-         command goes on{resume}"
+         budget (budget_dollars or --max-cost of the experiment, or the team's in the gateway's \
+         configuration) the same command goes on{resume}"
     )
 }

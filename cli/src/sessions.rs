@@ -249,7 +249,18 @@ impl Sessions {
         }
         let files = run_folder::records::below(path, run)?;
         if let Some(run) = run {
-            refuse_unknown_run(run, path, &files.folders)?;
+            // An experiment that is named has runs of its own.
+            let mut folders = files.folders.iter();
+            match folders.find(|results| Some(results.experiment.as_str()) == wanted) {
+                Some(own) => {
+                    refuse_unknown_run(
+                        run,
+                        &path.join(&own.experiment),
+                        std::slice::from_ref(own),
+                    )?;
+                }
+                None => refuse_unknown_run(run, path, &files.folders)?,
+            }
         }
         self.folders = files.folders;
         // An empty folder is told about with what was wanted.
@@ -468,7 +479,10 @@ impl Sessions {
         }
         let names = self.experiments.keys().map(String::as_str);
         let near = nearest(wanted, names.clone());
-        let there = near.join(", ");
+        let mut there = near.join(", ");
+        if let Some(more) = self.experiments.len().checked_sub(near.len() + 1) {
+            there.push_str(&format!(" and {} more", more + 1));
+        }
         parts.push(match meant(wanted, names) {
             Some(meant) => format!("did you mean \"{meant}\"? Experiments there: {there}"),
             None => format!("experiments there: {there}"),

@@ -74,7 +74,7 @@ fn cluster_pauses_at_a_spent_budget_and_goes_on_when_it_is_raised() {
     let told = told.unwrap_or_else(|| panic!("{}", paused.err));
     for word in [
         "budget of budgeted leaves too little for another call",
-        "with a higher budget_dollars",
+        "with a higher budget (budget_dollars or --max-cost",
         "resume budgeted",
     ] {
         assert!(told.contains(word), "`{word}` is not in: {told}");

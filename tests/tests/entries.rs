@@ -363,6 +363,8 @@ fn runs_are_listed_and_removed_by_the_command_that_says_so() {
         "{missing}"
     );
     let _ = run(&["runs", &out, "delete", "2", "1"]).expect_code(0);
+    let none = run(&["runs", &out]).expect_code(2).err;
+    assert!(none.contains("no run of auctions is kept in"), "{none}");
     assert!(!desk.out.join("records.jsonl").exists());
     assert_eq!(fs::read_dir(desk.out.join("history")).unwrap().count(), 1);
 
@@ -370,6 +372,23 @@ fn runs_are_listed_and_removed_by_the_command_that_says_so() {
     let again = desk.run(&["--repeats", "2"]).expect_code(0);
     assert!(again.out.contains("Run 4 of auctions"), "{}", again.out);
     assert_eq!(desk.account(4)["sessions"]["done"], 4);
+}
+
+#[test]
+fn a_run_that_an_experiment_does_not_have_is_not_looked_for_among_those_of_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    let text = "name = \"one\"\nplayers.r = { kind = \"rule\", strategy = \"random\" }\n\
+                [[games]]\ngame = \"divide_dollar\"\nseats = [{ player = \"r\", count = 2 }]\n";
+    let file = runs::write(folder.path(), text).display().to_string();
+    for name in ["one", "other", "other"] {
+        let more = ["--name", name, "--data", &data, "--quiet"];
+        let _ = run(&[&["run", &file][..], &more].concat()).expect_code(0);
+    }
+    let show = ["show", "one", "--data", &data, "--run", "2"];
+    let refused = run(&show).expect_code(2).err;
+    assert!(refused.contains("there is no run 2 in"), "{refused}");
+    assert!(refused.contains("there is only run 1"), "{refused}");
 }
 
 #[test]

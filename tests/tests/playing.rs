@@ -309,6 +309,22 @@ fn who_answers_in_time_is_not_answered_for() {
 }
 
 #[test]
+fn a_deadline_that_nobody_can_have_is_refused_before_anything_begins() {
+    for deadline in ["0s", "40d"] {
+        let refused = run(&[
+            "play",
+            "auction.toml",
+            "--seat",
+            "1",
+            "--deadline",
+            deadline,
+        ]);
+        let said = &refused.expect_code(2).err;
+        assert!(said.contains("a time from 1ms to 30days"), "{said}");
+    }
+}
+
+#[test]
 fn the_command_line_may_change_the_experiments_deadline() {
     let folder = tempfile::tempdir().unwrap();
     // Nobody types as fast as that.

@@ -99,14 +99,15 @@ fn address_of_pages(text: &str) -> Result<String, String> {
 /// That nobody is asked at these doors, as far as results that are kept here say; an experiment may
 /// still be run, and a cluster's may be known elsewhere.
 fn opens_nothing(runs: &Path, experiment: &str, doors: &[String]) -> Option<String> {
-    let Some(results) = history::results(&runs.join(experiment)) else {
+    let results = history::results(&runs.join(experiment));
+    let Some(last) = results.as_ref().and_then(|results| results.runs.last()) else {
         return Some(format!(
             "WARNING: no run of \"{experiment}\" is kept in {}; the links open nothing until an \
              experiment of that name runs",
             runs.in_line()
         ));
     };
-    let document = results.runs.last()?.path.join(DOCUMENT);
+    let document = last.path.join(DOCUMENT);
     let document = read_whole(&document, MOST_BESIDE_BYTES).ok()?;
     let document: ExperimentDocument = serde_json::from_slice(&document).ok()?;
     let known = inviting::games(&document).ok()?;

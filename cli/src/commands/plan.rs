@@ -252,13 +252,15 @@ fn against_budget(budget: u64, total: Option<(NanoDollars, NanoDollars)>) -> Str
         ),
         Some((NanoDollars(expected), _)) if expected > budget => format!(
             "WARNING: the budget of {shown} is less than what is expected: the run will pause \
-             before its end, until budget_dollars is raised"
+             before its end, until budget_dollars or --max-cost is raised"
         ),
         Some((_, NanoDollars(most))) if most > budget => format!(
             "WARNING: the budget of {shown} is less than what it can take at most: the run may \
-             pause before its end, until budget_dollars is raised"
+             pause before its end, until budget_dollars or --max-cost is raised"
         ),
-        Some(_) => format!("budget: {shown}, enough whatever is played"),
+        Some(_) => {
+            format!("budget: {shown}, enough whatever is played, if nothing of it was spent before")
+        }
     }
 }
 

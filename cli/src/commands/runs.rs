@@ -66,7 +66,9 @@ pub fn run(arguments: &Runs) -> Result<(), Failure> {
             let text = "whose runs? Write `agon runs EXPERIMENT delete N`";
             return Err(Failure::BadInput(text.to_owned()));
         }
-        let folders = records::below(&by_default, None)?.folders;
+        let mut folders = records::below(&by_default, None)?.folders;
+        // What never began has a folder and no run.
+        folders.retain(|results| !results.runs.is_empty());
         if folders.is_empty() {
             return Err(Failure::BadInput(format!(
                 "no results in {}; `agon run` puts them there",
@@ -80,6 +82,13 @@ pub fn run(arguments: &Runs) -> Result<(), Failure> {
         Some(Change::Delete { numbers }) => delete(&path, numbers),
         None => {
             let results = history::results(&path).ok_or_else(|| no_results(&path))?;
+            if results.runs.is_empty() {
+                return Err(Failure::BadInput(format!(
+                    "no run of {} is kept in {}",
+                    results.experiment,
+                    path.in_line()
+                )));
+            }
             list(arguments, std::slice::from_ref(&results))?;
             if !arguments.json {
                 for run in &results.runs {
@@ -118,7 +127,10 @@ fn list(arguments: &Runs, folders: &[Results]) -> Result<(), Failure> {
         }
     }
     output::print(&columns.to_string());
-    output::print("\n* the run whose results the experiment's folder shows");
+    let mut runs = folders.iter().flat_map(|results| &results.runs);
+    if runs.any(|run| run.is_shown) {
+        output::print("\n* the run whose results the experiment's folder shows");
+    }
     Ok(())
 }
 

@@ -100,7 +100,7 @@ impl OwnerHandle {
         self.ask(|reply| Message::Submit {
             submitted,
             document,
-            stored,
+            stored: Box::new(stored),
             accept_new,
             pause,
             reply,

@@ -129,7 +129,7 @@ pub enum Message {
     Submit {
         submitted: ExperimentSubmitted,
         document: std::sync::Arc<crate::experiment::ExperimentDocument>,
-        stored: crate::specs::Stored,
+        stored: Box<crate::specs::Stored>,
         accept_new: bool,
         pause: Option<String>,
         reply: Reply<Progress>,

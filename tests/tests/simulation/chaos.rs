@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use agon_coordinator::owner::messages::Message;
 use agon_coordinator::queue::{Progress, Refusal};
-use agon_coordinator::specs::Stored;
 use tokio::sync::oneshot;
 
 use crate::Outcome;
@@ -152,7 +151,7 @@ impl World {
         let message = Message::Submit {
             submitted,
             document: version.document.clone(),
-            stored: Stored::default(),
+            stored: Box::default(),
             accept_new: false,
             pause: None,
             reply,

@@ -104,10 +104,10 @@ impl Bench {
         self.actor.state.on_message(Message::Submit {
             submitted: made.submitted.clone(),
             document: made.document,
-            stored: Stored {
+            stored: Box::new(Stored {
                 document: Some((document_name(&made.submitted.document), made.stored)),
                 templates: None,
-            },
+            }),
             accept_new: false,
             pause: None,
             reply,

@@ -29,7 +29,7 @@ impl OwnerState {
                     if let Some(before) = self.specs.get(key) {
                         stored.keep_templates(&before.stored);
                     }
-                    let known = KnownExperiment::new(submitted.clone(), document, stored);
+                    let known = KnownExperiment::new(submitted.clone(), document, *stored);
                     self.specs.put(known);
                 }
                 let answer = key.and_then(|_| self.queue.progress(&name));
