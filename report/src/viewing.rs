@@ -4,6 +4,7 @@
 
 mod live;
 mod sentences;
+mod series;
 mod step;
 
 use std::collections::BTreeMap;
@@ -249,7 +250,7 @@ impl Viewing {
             steps: self.places.len(),
             turns: self.turns.clone(),
             scores: numbers(&record.measures.scores),
-            series: self.series(),
+            series: series::by_round(record),
             notes,
         }
     }
@@ -284,16 +285,6 @@ impl Viewing {
             forfeits: record.outcome.forfeits.get(seat).copied().unwrap_or(0),
             decisions: self.calls.get(&seat).map_or(0, Vec::len),
         }
-    }
-
-    fn series(&self) -> Vec<Series> {
-        let series = self.record.measures.series.iter();
-        let series = series.filter(|(_, values)| values.len() > 1);
-        let series = series.map(|(name, values)| Series {
-            name: name.replace('_', " "),
-            values: values.clone(),
-        });
-        series.collect()
     }
 
     fn teller(&self, viewer: Option<Seat>) -> Teller<'_> {

@@ -60,10 +60,15 @@ impl<'a> Seen<'a> {
         seats.filter_map(|seat| (*seat).try_into().ok()).collect()
     }
 
-    /// Whether a list with one entry per seat is among what is seen.
+    /// Whether a list with one entry per seat is among what is seen; without a viewer also among what is
+    /// hidden.
     pub fn has(&self, name: &str) -> bool {
-        let own = self.event.own.iter().any(|(known, _)| known == name);
-        own || self.event.facts.iter().any(|(known, _)| known == name)
+        let (own, facts) = (self.event.own.iter(), self.event.facts.iter());
+        let hidden = self.event.hidden.iter();
+        let hidden = hidden.filter(|_| self.viewer.is_none());
+        own.chain(facts)
+            .chain(hidden)
+            .any(|(known, _)| known == name)
     }
 
     /// What a list with one entry per seat says of one: a shared list of everybody, a column of the

@@ -144,6 +144,23 @@ fn guesses_stand_on_the_line_with_mean_and_target() {
 }
 
 #[test]
+fn numbers_of_a_contest_without_a_history_stand_on_the_line_of_readers_alone() {
+    let record = Played {
+        game: "beauty_contest",
+        params: json!({ "rounds": 1, "history": 0 }),
+        setting: json!({}),
+        seats: &[("a", &[0.0]), ("b", &[1.0])],
+        repeat: 0,
+    }
+    .played();
+    let dots = |viewer| {
+        let board = boards(&record, &record.events, viewer).pop().unwrap();
+        told(&board)["scene"]["dots"].as_array().unwrap().len()
+    };
+    assert_eq!([None, Some(0), Some(1)].map(dots), [2, 0, 0]);
+}
+
+#[test]
 fn everybody_sees_what_each_kept_of_its_tokens_and_what_the_pot_paid() {
     let record = Played {
         game: "public_goods",

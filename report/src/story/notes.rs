@@ -74,6 +74,10 @@ pub fn tell_carried(teller: &mut Teller<'_>) {
         let kind = note.note.replace('_', " ");
         let rows = note.body[note.note.as_str()].as_array();
         let count = rows.map_or(1, Vec::len);
+        let kind = match (rows, kind.strip_suffix('s')) {
+            (Some(_), Some(one)) if count == 1 => one,
+            _ => &kind,
+        };
         let name = teller.name(note.seat);
         teller.line(1, format!("{name}: {count} {kind}"));
         if teller.telling.plans {

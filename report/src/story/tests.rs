@@ -4,8 +4,8 @@
 use agon_engine::record::{Record, StoredRecord};
 use agon_engine::session::open;
 use agon_engine::{
-    Action, Foul, FoulKind, Luck, PlayerKind, PlayerSpec, Reaction, RecordedDecision, SeatNote,
-    SessionSpec, registry,
+    Action, Carried, CarriedNote, Foul, FoulKind, Luck, PlayerKind, PlayerSpec, Reaction,
+    RecordedDecision, SeatNote, SessionSpec, registry,
 };
 use serde_json::{Value, json};
 
@@ -266,6 +266,25 @@ fn replies_are_told_on_request_and_judges_are_told_them_without_who_plays() {
         told.contains(player.as_str()) && !judged.contains(player.as_str()),
         "{judged}"
     );
+}
+
+#[test]
+fn one_tip_that_was_taken_along_is_told_as_one() {
+    let told = |tips: Value| {
+        let mut record = auction();
+        record.carried = Some(Carried {
+            from: record.session.clone(),
+            notes: vec![CarriedNote {
+                seat: 1,
+                note: "tips".to_owned(),
+                body: json!({ "tips": tips }),
+            }],
+        });
+        tell(&record, Telling::default())
+    };
+    let (one, two) = (told(json!(["wait"])), told(json!(["wait", "save"])));
+    assert!(one.contains(": 1 tip\n"), "{one}");
+    assert!(two.contains(": 2 tips\n"), "{two}");
 }
 
 #[test]

@@ -103,6 +103,40 @@ fn every_event_of_every_game_is_told_in_a_sentence_of_its_own() {
 }
 
 #[test]
+fn series_of_a_session_are_those_with_a_number_for_every_round() {
+    let four: [(&str, &[f64]); 4] = [("a", &[]), ("b", &[]), ("c", &[]), ("d", &[])];
+    let series = |game: &str, seats: usize, params: Value| {
+        let table = Table {
+            game,
+            params,
+            setting: json!({}),
+            seats: &four[..seats],
+            repeat: 1,
+        };
+        let record = table.played_by(&vec![json!({ "strategy": "random" }); seats]);
+        let rounds = record.events.iter().map(|event| event.round).max().unwrap() as usize;
+        let head = Viewing::new(Arc::new(record)).head();
+        let is_whole = head.series.iter().all(|one| one.values.len() == rounds);
+        assert!(is_whole, "{game}: {:?}", head.series);
+        let names = head.series.into_iter().map(|one| one.name);
+        (rounds, names.collect::<Vec<String>>())
+    };
+    for game in registry::GAMES.iter().map(|game| &*game.info.name) {
+        if game != "judging" {
+            let (rounds, names) = series(game, 4, json!({}));
+            assert!(rounds == 1 || !names.is_empty(), "{game}");
+        }
+    }
+    // As many rounds as players: numbers by seat are no numbers by round.
+    let (_, days) = series("water_allocation", 3, json!({ "rounds": 3 }));
+    assert_eq!(days, ["living", "minimum bid", "rsr", "supply"]);
+    let (_, contest) = series("beauty_contest", 3, json!({ "rounds": 3 }));
+    assert_eq!(contest, ["distance", "mean", "sd"]);
+    let (_, auction) = series("second_price_auction", 3, json!({ "rounds": 3 }));
+    assert_eq!(auction, ["distance", "prices"]);
+}
+
+#[test]
 fn record_of_other_rules_is_shown_with_answers_after_events() {
     let viewing = guessing();
     let mut record = (**viewing.record()).clone();
