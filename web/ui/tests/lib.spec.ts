@@ -2,7 +2,9 @@
 
 import { expect, test } from "@playwright/test";
 import { listed, letter } from "../src/lib/format";
+import { label, varying } from "../src/lib/grid";
 import { matching, target, turnAt } from "../src/lib/moves";
+import { simulationOf } from "../src/lib/simulation";
 import { beginning, oneLine, shown } from "../src/lib/text";
 import { clock, controlOf, outside, range } from "../src/seat/form";
 
@@ -67,4 +69,33 @@ test("every form of an answer has controls of its own", () => {
 
 test("a clock counts whole seconds and never below nothing", () => {
   expect([65, 0.4, -3, 3600].map(clock)).toEqual(["1:05", "0:01", "0:00", "1:00:00"]);
+});
+
+test("a cell is called by the settings that it has, and one without a setting has a place in its grid", () => {
+  const cells = [
+    { game: "guess_two_thirds", setting: [{ name: "ratio", value: "0.5" }] },
+    { game: "guess_two_thirds", setting: [{ name: "ratio", value: "0" }] },
+    { game: "el_farol", setting: [] },
+  ];
+  const axes = varying(cells);
+  expect(axes).toEqual([
+    { name: "game", values: ["Guess 2/3 of the Average", "El Farol Bar"] },
+    { name: "ratio", values: ["0", "0.5", ""] },
+  ]);
+  expect(cells.map((cell) => label(cell, axes))).toEqual([
+    "Guess 2/3 of the Average, ratio 0.5",
+    "Guess 2/3 of the Average, ratio 0",
+    "El Farol Bar",
+  ]);
+});
+
+test("how many sessions are simulated is said of those counted so far, and of one as one", () => {
+  const of = (counted: number, total: number, simulated: number) => simulationOf({ counted, total, simulated })?.split(" played by")[0];
+  expect(of(4, 9, 4)).toBe("All of the sessions counted so far were");
+  expect(of(1, 9, 1)).toBe("1 of the sessions counted so far was");
+  expect(of(9, 9, 9)).toBe("All of these sessions were");
+  expect(of(9, 9, 1)).toBe("1 of these sessions was");
+  expect(of(1, 1, 1)).toBe("This session was");
+  expect(of(2000, 2400, 1200)).toBe("1,200 of the sessions counted so far were");
+  expect(of(9, 9, 0)).toBeUndefined();
 });

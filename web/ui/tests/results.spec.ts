@@ -18,7 +18,44 @@ test("results say how many sessions are counted, and go on by themselves", async
   await expect(page.getByText(/^(624|1,248|1,872) of 2,496 sessions counted$/)).toBeVisible();
   await expect(page.getByRole("progressbar", { name: "Sessions counted" })).toBeVisible();
   await expect(page.getByRole("status").filter({ hasText: "Over 2,496 sessions" })).toBeVisible();
-  await expect(page.getByText("were played by SIMULATED models")).toBeVisible();
+  await expect(page.getByText("1,200 of these sessions were played by SIMULATED models")).toBeVisible();
+});
+
+test("nothing is said for good while sessions are being counted", async ({ page, address }) => {
+  await enter(page, address);
+  await page.route("**/api/v1/results?*", async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ json: { ...(await answer.json()), counted: 600, simulated: 600 } });
+  });
+  await page.route("**/api/v1/results/tables/**", (route) => route.fulfill({ json: { counted: 600, blocks: [] } }));
+  await page.goto(`${address}/results?run=trial`);
+  await expect(page.getByText("All of the sessions counted so far were played by SIMULATED models")).toBeVisible();
+  await expect(page.getByText("The sessions counted so far have nothing to show here.")).toBeVisible();
+  await expect(page.getByText("no two players can be compared")).toBeHidden();
+  await expect(page.getByText("600 sessions simulated")).toBeVisible();
+});
+
+test("numbers of other filters do not stand beside an error", async ({ page, address }) => {
+  await enter(page, address);
+  await page.goto(`${address}/results`);
+  await expect(page.getByRole("table")).toBeVisible();
+  await page.route("**/api/v1/results?*", (route) => route.fulfill({ status: 422, json: { error: "No run has this axis." } }));
+  await page.getByLabel("factor").selectOption("2/3");
+  await expect(page.getByRole("alert")).toContainText("No run has this axis.");
+  await expect(page.getByRole("table")).toHaveCount(0);
+  await page.getByRole("link", { name: "Results without filters" }).click();
+  await expect.poll(() => path(page)).toBe("/results");
+});
+
+test("a figure that cannot be drawn says so", async ({ page, address }) => {
+  await enter(page, address);
+  let isBroken = true;
+  await page.route("**/figure.svg*", (route) => (isBroken ? route.fulfill({ status: 422, json: { error: "no" } }) : route.continue()));
+  await page.goto(`${address}/results?view=figures`);
+  await expect(page.getByRole("alert")).toContainText("The figure could not be loaded.");
+  isBroken = false;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByRole("img", { name: /^Payoffs by player/ })).toBeVisible();
 });
 
 test("filters stand in the address, which opens the same results again", async ({ page, address }) => {

@@ -1,6 +1,7 @@
 // What a reader does on the pages: signing in, filtering, stepping, copying an address, reading a call.
 
 import { expect, type Page } from "@playwright/test";
+import type { Board, SessionPage, Steps } from "../src/lib/api";
 import { TOKEN } from "./mock";
 import { complaintsOf, enter, test } from "./pages";
 
@@ -145,3 +146,101 @@ test("the timeline is a list that the arrow keys walk", async ({ page, address }
   await expect(list).toHaveAttribute("aria-activedescendant", "step-4");
   await expect(timeline(page).getByRole("option", { selected: true })).toContainText("The players guess");
 });
+
+test("a seat that does not exist is told, and nothing waits for its steps", async ({ page, address }) => {
+  await enter(page, address);
+  await page.route("**/steps?*", (route) => route.fulfill({ status: 404, json: { error: "There is no seat 77." } }));
+  await page.goto(`${address}${session}?at=3&seat=77`);
+  await expect(page.getByRole("alert")).toContainText("There is no seat 77.");
+  await expect(page.getByRole("heading", { name: "The step cannot be shown" })).toBeVisible();
+  await expect(page.getByText("Loading the step…")).toBeHidden();
+  await expect(timeline(page).getByText("Cannot be shown").first()).toBeVisible();
+});
+
+test("a session that cannot stand beside this one leaves a small card", async ({ page, address }) => {
+  await enter(page, address);
+  await page.goto(`${address}${session}?at=14&with=nix`);
+  const alert = page.getByRole("alert");
+  await expect(alert).toContainText("There is no such run or session.");
+  expect((await alert.boundingBox())!.height).toBeLessThan(120);
+});
+
+test("an auction before its first item names no item", async ({ page, address }) => {
+  await enter(page, address);
+  await showing(page, "rising", (board) => ({
+    ...board,
+    scene: { ...board.scene, place: 0, items: 10, item: "", starting_price: 0, highest: null, leader: null, sold: null, true_value: null, lots: [] },
+  }));
+  await page.goto(`${address}/sessions/auction-english-0007`);
+  const board = page.getByRole("region", { name: "Board" });
+  await expect(board.getByText("No item is up yet")).toBeVisible();
+  await expect(board.getByText(/of 10|bids start at/)).toHaveCount(0);
+});
+
+test("a resident who died is out and has no health", async ({ page, address }) => {
+  await enter(page, address);
+  const house = { alive: true, health: 5, most_health: 10, balance: 70, dry_days: 1, needs: 8, bid: null, won: false };
+  await showing(page, "line", (board) => ({
+    ...board,
+    scene: { scene: "town", supply: 12, houses: [{ ...house, seat: 0 }, { ...house, seat: 1, alive: false, health: null, balance: null, dry_days: null }] },
+  }));
+  await page.goto(address + session);
+  const board = page.getByRole("region", { name: "Board" });
+  await expect(board.getByText("5 of 10 health")).toBeVisible();
+  await expect(board.getByText("out", { exact: true })).toBeVisible();
+  await expect(board.getByText("health not known")).toHaveCount(0);
+});
+
+test("runs name games by their titles, and are listed again while sessions finish", async ({ page, address }) => {
+  let done = 10;
+  let sessions = 10;
+  const sweep = () => ({ run: "live", experiment: "Live", team: "", state: "running", done, sessions: 50, running: 2, waiting: 38, set_aside: 0, faults: [], budget: null, cost: null, per_minute: null, reason: null, seconds_left: null });
+  await page.route("**/api/v1/runs", (route) =>
+    route.fulfill({ json: { runs: [{ run: "live", experiment: "Live", place: "here", sessions, games: ["el_farol", "diners_dilemma"], players: ["a"], simulated: false }] } }),
+  );
+  await page.route("**/api/v1/sweeps", (route) => route.fulfill({ json: { sweeps: [sweep()] } }));
+  await page.route("**/api/v1/sweeps/events", (route) =>
+    route.fulfill({ contentType: "text/event-stream", body: `retry: 300\nevent: sweeps\ndata: ${JSON.stringify([sweep()])}\n\n` }),
+  );
+  await enter(page, address);
+  const run = page.locator("li", { has: page.getByRole("heading", { level: 2, name: "Live" }) }).filter({ hasText: "Records" });
+  await expect(run).toContainText("El Farol Bar and Diner's Dilemma");
+  await expect(run).toContainText("10 sessions");
+  [done, sessions] = [20, 20];
+  await expect(run).toContainText("20 sessions");
+});
+
+test("words in the table of sessions stay whole", async ({ page, address }) => {
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await enter(page, address);
+  await page.route("**/runs/trial/sessions?*", async (route) => {
+    const answer = (await (await route.fetch()).json()) as SessionPage;
+    for (const [at, row] of answer.sessions.entries()) {
+      row.session = "0123456789abcdef".repeat(2) + at;
+      row.players = Array.from({ length: 12 }, (_, seat) => `player_${seat}`).join(", ");
+      row.payoffs = Array.from({ length: 12 }, (_, seat) => `${seat}38.25`).join(", ");
+      row.notes = "simulated";
+    }
+    await route.fulfill({ json: answer });
+  });
+  await page.goto(`${address}/runs/trial`);
+  const heads = page.getByRole("columnheader");
+  await expect(heads.filter({ hasText: "Repeat" })).toBeVisible();
+  const lines = await page.locator("[aria-labelledby=sessions] :is(th, [data-name=Notes])").evaluateAll((cells) =>
+    cells.slice(0, 40).map((cell) => {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      return new Set([...range.getClientRects()].map((line) => Math.round(line.top))).size;
+    }),
+  );
+  expect(Math.max(...lines)).toBe(1);
+});
+
+/** Shows another board at every step whose scene is of this kind. */
+async function showing(page: Page, scene: string, board: (before: Board) => unknown): Promise<void> {
+  await page.route("**/steps?*", async (route) => {
+    const answer = (await (await route.fetch()).json()) as Steps;
+    const steps = answer.steps.map((one) => (one.board.scene.scene === scene ? { ...one, board: board(one.board) } : one));
+    await route.fulfill({ json: { ...answer, steps } });
+  });
+}

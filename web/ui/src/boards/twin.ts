@@ -229,10 +229,11 @@ function risingTwin(
   who: Named,
   perhaps: MaybeNamed,
 ): Twin {
+  const item = scene.place === 0 ? "none yet" : `${shown(scene.item)}, ${full(scene.place)} of ${full(scene.items)}`;
   return {
     facts: [
-      { name: "item", value: `${shown(scene.item)}, ${full(scene.place)} of ${full(scene.items)}` },
-      { name: "starting price", value: full(scene.starting_price) },
+      { name: "item", value: item },
+      { name: "starting price", value: full(scene.place === 0 ? null : scene.starting_price) },
       { name: "highest bid", value: full(scene.highest) },
       { name: "leader", value: perhaps(scene.leader) },
       { name: "sold", value: scene.sold === null ? "–" : yes(scene.sold) },

@@ -19,8 +19,13 @@ export function tick(value: number): string {
   return Math.abs(value) < 10_000 ? number(value) : compact.format(value).replace("-", "−");
 }
 
+/** A count without what is counted. */
+export function bare(value: number): string {
+  return whole.format(value);
+}
+
 export function count(value: number, one: string, many = `${one}s`): string {
-  return `${whole.format(value)} ${value === 1 ? one : many}`;
+  return `${bare(value)} ${value === 1 ? one : many}`;
 }
 
 export function dollars(value: number): string {

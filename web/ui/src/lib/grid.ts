@@ -8,7 +8,7 @@ const GAME = "game";
 
 export type Axis = { name: string; values: string[] };
 
-/** The settings that differ between cells, the game being one of them. */
+/** The settings that differ between cells, the game being one of them; one that some cells lack has an empty value. */
 export function varying(cells: { game: string; setting: Fact[] }[]): Axis[] {
   const values = new Map<string, Set<string>>();
   for (const cell of cells) {
@@ -20,7 +20,7 @@ export function varying(cells: { game: string; setting: Fact[] }[]): Axis[] {
   const isEverywhere = (name: string) => cells.every((cell) => described(cell).some((fact) => fact.name === name));
   return [...values]
     .filter(([name, seen]) => seen.size > 1 || !isEverywhere(name))
-    .map(([name, seen]) => ({ name, values: sorted([...seen]) }));
+    .map(([name, seen]) => ({ name, values: [...sorted([...seen]), ...(isEverywhere(name) ? [] : [""])] }));
 }
 
 /** The settings that all cells share. */
@@ -33,9 +33,10 @@ export function valueOf(cell: { game: string; setting: Fact[] }, axis: string): 
   return described(cell).find((fact) => fact.name === axis)?.value ?? "";
 }
 
-/** What tells a cell from the others, in words. */
+/** What tells a cell from the others, in words; without the settings that it lacks. */
 export function label(cell: { game: string; setting: Fact[] }, axes: Axis[]): string {
-  const parts = axes.map(({ name }) => (name === GAME ? "" : `${name} `) + valueOf(cell, name));
+  const own = axes.filter(({ name }) => valueOf(cell, name) !== "");
+  const parts = own.map(({ name }) => (name === GAME ? "" : `${name} `) + valueOf(cell, name));
   return parts.join(", ") || titleOf(cell.game);
 }
 

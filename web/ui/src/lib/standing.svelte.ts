@@ -3,7 +3,7 @@
 import type { CallError } from "./client";
 import { isSite } from "./place";
 import { asCallError } from "./resource.svelte";
-import { readStanding, type Filters, type Standing } from "./results";
+import { queryOf, readStanding, type Filters, type Standing } from "./results";
 
 /** While sessions are being counted, and while new ones may come. */
 const COUNTING_MS = 1_000;
@@ -12,6 +12,8 @@ const WAITING_MS = 2_500;
 export class StandingOf {
   value = $state.raw<Standing>();
   error = $state.raw<CallError>();
+  /** The filters of the value. */
+  #of: Filters = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #abort = new AbortController();
 
@@ -34,10 +36,13 @@ export class StandingOf {
       const value = await readStanding(filters, mine.signal);
       if (mine.signal.aborted) return;
       this.value = value;
+      this.#of = filters;
       this.error = undefined;
     } catch (error) {
       if (mine.signal.aborted) return;
       this.error = asCallError(error);
+      // Numbers of other filters would stand there as if they were of these.
+      if (queryOf(this.#of) !== queryOf(filters)) this.value = undefined;
     }
     if (isSite) return;
     const isCounting = this.value !== undefined && this.value.counted < this.value.total;

@@ -1,0 +1,1 @@
+import"./text-DfSmQ2ds.js";import{E as e,F as t,N as n,Y as r,_t as i,et as a,h as o}from"./place-MMHRCQnh.js";var s=t(`<div class="scroll region svelte-4lt29s" role="region" tabindex="0"><!></div>`);function c(t,c){var l=s(),u=a(l);e(u,()=>c.children),i(l),r(()=>o(l,`aria-label`,c.name)),n(t,l)}export{c as t};

@@ -1,1 +1,0 @@
-import"./text-Ce7AueDl.js";import{$ as e,E as t,F as n,J as r,N as i,gt as a,h as o}from"./place-CjfbLMO2.js";var s=n(`<div class="scroll region svelte-4lt29s" role="region" tabindex="0"><!></div>`);function c(n,c){var l=s(),u=e(l);t(u,()=>c.children),a(l),r(()=>o(l,`aria-label`,c.name)),i(n,l)}export{c as t};
