@@ -3,25 +3,28 @@
 
 use crate::statistics::Interval;
 
-/// The scheme of scores in this range; those of the older scheme may be negative.
-const SCORE: &str = "score iclr2025";
-
-/// Of the scores of that scheme.
+/// Of scores in percent.
 pub(crate) const OF_SCORES: (f64, f64) = (0.0, 100.0);
+
+/// The range of a measure; `None` where it is not known. Scores of gamma-Bench's older scheme and profits may
+/// be negative.
+fn range_of(measure: &str) -> Option<(f64, f64)> {
+    match measure {
+        "score iclr2025" | "score survival" => Some(OF_SCORES),
+        "score win_rate" => Some((0.0, 1.0)),
+        "score bid_share" | "score deviation" => Some((0.0, f64::INFINITY)),
+        _ => None,
+    }
+}
 
 /// An interval of the mean of a measure, cut at the measure's range where that is known.
 pub(crate) fn cut(interval: Interval, measure: &str) -> Interval {
-    match measure {
-        SCORE => interval.within(OF_SCORES),
-        _ => interval,
-    }
+    range_of(measure).map_or(interval, |range| interval.within(range))
 }
 
 /// The same of a difference between two means.
 pub(crate) fn cut_difference(interval: Interval, measure: &str) -> Interval {
-    let (from, to) = OF_SCORES;
-    match measure {
-        SCORE => interval.within((from - to, to - from)),
-        _ => interval,
-    }
+    range_of(measure).map_or(interval, |(from, to)| {
+        interval.within((from - to, to - from))
+    })
 }

@@ -106,6 +106,34 @@ fn intervals_of_scores_without_a_range_are_whole() {
 }
 
 #[test]
+fn intervals_of_counts_end_at_nothing() {
+    // Nobody answers out of range in one session, everybody in the other.
+    let records =
+        [(50, 0), (500, 1)].map(|(answer, repeat)| session("guess_two_thirds", answer, repeat));
+    let fouls = points("fouls", &records);
+    assert!(
+        fouls.iter().any(|(_, [value, ..])| *value > 0.0),
+        "{fouls:?}"
+    );
+    assert!(
+        fouls.iter().all(|(_, [_, low, _])| *low == 0.0),
+        "{fouls:?}"
+    );
+    let records = [(1, 0), (90, 1)].map(|(bid, repeat)| session("water_allocation", bid, repeat));
+    let days = points("alympics-trajectories", &records);
+    assert!(days.iter().any(|(_, [_, low, _])| *low == 0.0), "{days:?}");
+    assert!(days.iter().all(|(_, [_, low, _])| *low >= 0.0), "{days:?}");
+}
+
+#[test]
+fn equal_numbers_have_no_interval_in_figures() {
+    let records = [0, 1].map(|repeat| session("divide_dollar", 20, repeat));
+    for name in ["payoffs", "scores", "gamma-bench-dollar"] {
+        assert_eq!(points(name, &records), [], "{name}");
+    }
+}
+
+#[test]
 fn differences_of_scores_end_at_the_largest_difference() {
     let mut comparison = Comparison::default();
     for (called, answers) in [("one", [0, 100]), ("two", [100, 0])] {
@@ -121,4 +149,20 @@ fn differences_of_scores_end_at_the_largest_difference() {
     assert!(own.contains("| -100.00 to 100.00 |"), "{shown}");
     let old = row("score arxiv2024");
     assert!(!old.contains("| -100.00 to"), "{shown}");
+}
+
+#[test]
+fn a_caption_counts_one_session_as_one() {
+    let caption = |records: &[StoredRecord]| {
+        let mut plot = PlotData::new(find("payoffs").unwrap());
+        for record in records {
+            plot.add(record, &Reports::default());
+        }
+        plot.figure().caption.unwrap()
+    };
+    let [one, other] = all_or_nothing();
+    let alone = caption(std::slice::from_ref(&one));
+    assert!(alone.starts_with("n = 1 session or series; "), "{alone}");
+    let both = caption(&[one, other]);
+    assert!(both.starts_with("n = 2 sessions or series; "), "{both}");
 }

@@ -85,11 +85,7 @@ impl PlotData {
 
     fn caption(&self) -> String {
         let sentences = [
-            Some(format!(
-                "n = {} sessions or series; {}.",
-                self.n(),
-                self.what()
-            )),
+            Some(format!("n = {}; {}.", self.n(), self.what())),
             self.is_few()
                 .then(|| format!("Intervals: {CAVEAT}, of rates 92 to 98 %.")),
             self.is_thinned().then(|| {
@@ -113,8 +109,11 @@ impl PlotData {
         let melees = self.melees.values().map(Melee::sessions);
         let counts = places.chain(melees);
         match (counts.clone().min(), counts.max()) {
-            (Some(least), Some(most)) if least < most => format!("{least}\u{2013}{most}"),
-            (least, _) => least.unwrap_or(0).to_string(),
+            (Some(least), Some(most)) if least < most => {
+                format!("{least}\u{2013}{most} sessions or series")
+            }
+            (Some(1), _) => "1 session or series".to_owned(),
+            (least, _) => format!("{} sessions or series", least.unwrap_or(0)),
         }
     }
 

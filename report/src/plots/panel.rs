@@ -369,14 +369,13 @@ fn mark_of(panel: &PlotPanel, gathered: &Gathered) -> Option<Mark> {
     let mark = Mark::new(scale * ratio.value).of(n);
     let interval = match rate_of(panel, &clusters) {
         Some(successes) => wilson_interval(successes, n),
-        None => ratio.interval,
+        None => (ratio.interval).filter(|interval| has_width(interval, ratio.value)),
     };
     Some(match interval {
         Some(interval) => {
             let interval = interval.moved(0.0, scale);
-            let range = panel
-                .range
-                .filter(|range| is_within(panel, gathered, *range));
+            let lowest = panel.lowest.map(|lowest| (lowest, f64::INFINITY));
+            let range = (panel.range.or(lowest)).filter(|range| is_within(panel, gathered, *range));
             let interval = range.map_or(interval, |range| interval.within(range));
             mark.between(interval.low, interval.high)
         }
@@ -384,11 +383,19 @@ fn mark_of(panel: &PlotPanel, gathered: &Gathered) -> Option<Mark> {
     })
 }
 
+/// Whether an interval around a value is wider than sums are exact: equal numbers have none.
+fn has_width(interval: &Interval, value: f64) -> bool {
+    interval.high - interval.low > ROUNDING * value.abs()
+}
+
 /// Whether what was gathered is in the range of the panel. Parameters of a game may make numbers larger than
 /// those of its paper.
 fn is_within(panel: &PlotPanel, gathered: &Gathered, (from, to): (f64, f64)) -> bool {
     let scale = panel.value.scale();
-    let rounding = ROUNDING * (to - from);
+    let rounding = match to - from {
+        width if width.is_finite() => ROUNDING * width,
+        _ => ROUNDING,
+    };
     let mut values = gathered.clusters.values();
     values.all(|(own, of)| {
         let value = scale * own / of;

@@ -41,6 +41,8 @@ pub struct PlotPanel {
     pub unit: &'static str,
     /// The range that the numbers are in, where that is known; drawn unless one of them is outside.
     pub range: Option<(f64, f64)>,
+    /// What no number is below, where that alone is known; intervals end there.
+    pub lowest: Option<f64>,
     /// Lines to compare with: name and value.
     pub baselines: &'static [(&'static str, f64)],
     /// Digits after the point of the numbers in a matrix, where they are not to follow from these.
@@ -158,6 +160,7 @@ impl PlotPanel {
             y_title: "",
             unit: "",
             range: None,
+            lowest: None,
             baselines: &[],
             digits: None,
         }
@@ -198,6 +201,12 @@ impl PlotPanel {
     /// With a known range of numbers.
     pub const fn range(mut self, from: f64, to: f64) -> Self {
         self.range = Some((from, to));
+        self
+    }
+
+    /// With numbers that are never below 0.
+    pub const fn from_zero(mut self) -> Self {
+        self.lowest = Some(0.0);
         self
     }
 

@@ -33,10 +33,16 @@ pub(super) static PLOTS: &[Plot] = &[
         "figures 7 to 9 of Alympics",
         WATER,
         &[
-            by_day("health", "health", "points").title("health"),
-            by_day("balance", "balance", "$").title("balance"),
-            by_day("bid", "bid", "$").title("bid"),
-            by_day("rsr", "supply satisfied", "share").title("satisfaction"),
+            by_day("health", "health", "points")
+                .from_zero()
+                .title("health"),
+            by_day("balance", "balance", "$")
+                .from_zero()
+                .title("balance"),
+            by_day("bid", "bid", "$").from_zero().title("bid"),
+            by_day("rsr", "supply satisfied", "share")
+                .from_zero()
+                .title("satisfaction"),
         ],
     ),
     plot(

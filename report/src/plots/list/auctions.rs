@@ -33,7 +33,8 @@ pub(super) static PLOTS: &[Plot] = &[
                 .beside(&[("no profit", 0.0)]),
             PlotPanel::new(Mean("items_won"), Dots)
                 .over(By::Player, "bidder")
-                .measuring("items won", "items"),
+                .measuring("items won", "items")
+                .from_zero(),
         ],
     ),
     plot(
@@ -97,7 +98,8 @@ pub(super) static PLOTS: &[Plot] = &[
             .over(By::Price, "starting price in $")
             .series(By::Player)
             .split(By::Setting)
-            .measuring("bids for an item", "bids")],
+            .measuring("bids for an item", "bids")
+            .from_zero()],
     ),
     plot(
         "aucarena-priorities",
@@ -138,7 +140,8 @@ pub(super) static PLOTS: &[Plot] = &[
         &[PlotPanel::new(Ratio("engagements", &["items"]), Dots)
             .over(By::Player, "bidder")
             .series(By::Label)
-            .measuring("bids per house", "bids")],
+            .measuring("bids per house", "bids")
+            .from_zero()],
     ),
     plot(
         "harbor-profiling",
@@ -149,11 +152,13 @@ pub(super) static PLOTS: &[Plot] = &[
             PlotPanel::new(Mean("divergence"), Lines)
                 .over(By::Round, "houses sold")
                 .series(By::Player)
-                .measuring("divergence of the profile", "nats"),
+                .measuring("divergence of the profile", "nats")
+                .from_zero(),
             PlotPanel::new(Mean("baseline"), Lines)
                 .over(By::Round, "houses sold")
                 .series(By::Player)
-                .measuring("divergence of knowing nothing", "nats"),
+                .measuring("divergence of knowing nothing", "nats")
+                .from_zero(),
         ],
     ),
     plot(

@@ -43,7 +43,8 @@ pub(super) static PLOTS: &[Plot] = &[
             .over(By::Setting, "")
             .series(By::Player)
             .split(By::Game)
-            .measuring("deviation", "share of the range")],
+            .measuring("deviation", "share of the range")
+            .from_zero()],
     ),
     plot(
         "econarena-history",
@@ -54,7 +55,8 @@ pub(super) static PLOTS: &[Plot] = &[
             .over(By::Round, "run")
             .series(By::Setting)
             .split(By::Game)
-            .measuring("deviation", "share of the range")],
+            .measuring("deviation", "share of the range")
+            .from_zero()],
     ),
     plot(
         "econarena-rule-breaking",

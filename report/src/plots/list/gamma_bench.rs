@@ -65,7 +65,9 @@ pub(super) static PLOTS: &[Plot] = &[
         "Divide the dollar: sum of all bids by round",
         "figure 4 of gamma-Bench",
         &["divide_dollar"],
-        &[by_round("total", "sum of bids", "coins").beside(&[("coins to divide", 100.0)])],
+        &[by_round("total", "sum of bids", "coins")
+            .from_zero()
+            .beside(&[("coins to divide", 100.0)])],
     ),
     plot(
         "gamma-bench-goods",
@@ -73,8 +75,12 @@ pub(super) static PLOTS: &[Plot] = &[
         "figure 5 of gamma-Bench",
         &["public_goods"],
         &[
-            by_round("mean", "mean contribution", "tokens").title("contribution"),
-            by_round("returns", "return of the pot", "tokens").title("return"),
+            by_round("mean", "mean contribution", "tokens")
+                .from_zero()
+                .title("contribution"),
+            by_round("returns", "return of the pot", "tokens")
+                .from_zero()
+                .title("return"),
         ],
     ),
     plot(
@@ -98,7 +104,7 @@ pub(super) static PLOTS: &[Plot] = &[
         &["battle_royale"],
         &[
             by_round("at_strongest", "shots at the strongest so far", "share").range(0.0, 1.0),
-            by_round("remaining", "players alive", "players"),
+            by_round("remaining", "players alive", "players").from_zero(),
         ],
     ),
     plot(
@@ -111,6 +117,7 @@ pub(super) static PLOTS: &[Plot] = &[
             .series(By::About)
             .split(By::Player)
             .measuring("shots in a session", "")
+            .from_zero()
             .digits(1)],
     ),
     plot(
@@ -119,7 +126,7 @@ pub(super) static PLOTS: &[Plot] = &[
         "table 4 of gamma-Bench",
         &["pirate"],
         &[
-            by_round("distance", "distance from the rational proposal", "coins"),
+            by_round("distance", "distance from the rational proposal", "coins").from_zero(),
             by_round("vote_accuracy", "rational votes", "share").range(0.0, 1.0),
         ],
     ),

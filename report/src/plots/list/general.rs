@@ -88,7 +88,8 @@ pub(super) static PLOTS: &[Plot] = &[
         &[PlotPanel::new(Percent("fouls", &["asks"]), Bars)
             .over(By::Player, "player")
             .split(By::Game)
-            .measuring("refused answers", "% of asks")],
+            .measuring("refused answers", "% of asks")
+            .from_zero()],
     ),
     plot(
         "conditions",
