@@ -7,7 +7,7 @@
 //! Nothing is won: every payoff is 0. It is played like a game so that people, models
 //! and rules can judge under the same roof as they play.
 //!
-//! Source: Mao et al., arXiv 2311.03220, section 5 (subjective evaluation): six
+//! Source: Mao et al., arXiv 2311.03220, section 7 and appendix A.5 (subjective evaluation): six
 //! criteria, five judges per record, ratings from 1 to 5. Questions are in our words.
 
 use super::prelude::*;
@@ -213,7 +213,7 @@ impl Rules for JudgingParams {
         ),
         rules_version: 2,
         seats: (1, 100),
-        source: Name::Borrowed("Alympics, arXiv 2311.03220, section 5"),
+        source: Name::Borrowed("Alympics, arXiv 2311.03220, section 7"),
         ..GameInfo::USUAL
     };
 

@@ -15,7 +15,7 @@
 //! out, its balance lost. Then bids, winners, balances, health and counts are
 //! public. Bids have cents. A forfeit is no bid. The living have payoff 1, others 0.
 //!
-//! Source: Mao et al., arXiv 2311.03220, section 4 and its prompts. The survival
+//! Source: Mao et al., arXiv 2311.03220, section 3.1, prompts in appendix A.1. The survival
 //! auction of Zhang et al., arXiv 2402.01521, appendix B.2, is this game with equal
 //! residents, water for one of them, and nobody served after a tie.
 

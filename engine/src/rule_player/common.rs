@@ -102,7 +102,55 @@ impl RulePlayer for Specified {
     fn act(&mut self, ask: &Ask, _view: &View<'_>, _luck: &mut Generator) -> Action {
         let answer = &self.answers[self.next % self.answers.len()];
         self.next += 1;
-        // An answer of another type is left to the check, which says so.
-        ask.form.read(answer).unwrap_or(Action::Pass)
+        ask.form
+            .read(answer)
+            .unwrap_or_else(|_| no_answer(&ask.form))
+    }
+}
+
+/// An answer that the check refuses: its foul says what would be legal.
+fn no_answer(form: &Form) -> Action {
+    match form {
+        Form::Choice { .. } => Action::Pass,
+        _ => Action::Choice("".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::ask::FoulKind;
+    use crate::chance::{Chance, Luck};
+    use crate::games::testing::{game, rule_player};
+    use crate::play::Play;
+    use crate::view::View;
+
+    #[test]
+    fn an_answer_that_cannot_be_read_is_a_foul_and_no_pass() {
+        let mut luck = Chance::seeded(Luck::new(1, 0)).for_rule_player(0);
+        for (name, answer) in [
+            ("battle_royale", json!("nonsense")),
+            ("english_auction", json!("nonsense")),
+            ("guess_two_thirds", json!("nonsense")),
+            ("beauty_contest", json!([1])),
+            ("el_farol", json!(5)),
+            ("pirate", json!("nonsense")),
+            ("water_allocation", json!("nonsense")),
+        ] {
+            let game = game(name, json!({}));
+            let seats = (0..game.seats()).map(|_| None).collect();
+            let play = Play::start(game.clone(), Chance::seeded(Luck::new(1, 0)), seats);
+            let ask = play.waiting().next().unwrap();
+            let mut player = rule_player(&*game, "specified", json!({"answers": [answer]}), 0);
+            let action = player.act(ask, &View::new(ask.seat, &[]), &mut luck);
+            let foul = ask.form.check(&action).unwrap_err();
+            assert_eq!(foul.kind, FoulKind::WrongType, "{name}");
+        }
+        let game = game("battle_royale", json!({"players": 2}));
+        let player = rule_player(&*game, "specified", json!({"answers": ["nonsense"]}), 0);
+        let chance = Chance::seeded(Luck::new(1, 0));
+        let play = Play::start(game, chance, vec![Some(player), None]);
+        assert!(play.moves().iter().any(|made| !made.fouls.is_empty()));
     }
 }

@@ -90,8 +90,8 @@ fn combined(distance: &Distance, votes: f64, gold: i64) -> (f64, f64) {
     (new * 50.0 + votes * 50.0, old * 50.0 + votes * 50.0)
 }
 
-/// Plays the theory through: one plan while the gold reaches for 1 to every
-/// second voter, otherwise one for everybody who goes overboard first.
+/// Plays the theory through: one plan where the gold reaches for the votes that the
+/// first needs, otherwise one for everybody who goes overboard first.
 pub(super) fn equilibrium(params: &PirateParams, theory: &Theory) -> Equilibrium {
     let mut tally = Tally::default();
     let mut alive = params.players;
@@ -106,7 +106,7 @@ pub(super) fn equilibrium(params: &PirateParams, theory: &Theory) -> Equilibrium
     }
     let overboard = params.players - alive;
     let play = match overboard {
-        0 => "the first proposes 1 to each vote it needs and keeps the rest; it is accepted"
+        0 => "the first buys the cheapest votes it needs and keeps the rest; it is accepted"
             .to_owned(),
         _ => format!("the gold does not reach: the first {overboard} go overboard"),
     };
