@@ -423,7 +423,7 @@ const PLANTED: [(&str, &str, &str); 6] = [
     ),
     (
         "el_farol/v1/system.j2",
-        "{{ game.home }}",
+        r#"{{ game.home|counted("point") }}"#,
         "home of briefing",
     ),
 ];

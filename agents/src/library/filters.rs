@@ -12,6 +12,13 @@ use crate::quotation;
 /// Largest denominator that is shown as a fraction.
 const LARGEST_DENOMINATOR: u32 = 12;
 
+/// Largest denominator of a share of the players, of whom a game has at most so many.
+const MOST_PLAYERS: u32 = 1_000;
+
+/// Numbers are short if they are a whole number of parts of this size: four decimals, or two of
+/// a percentage.
+const SHORT_PARTS: f64 = 10_000.0;
+
 /// Numbers closer than this are the same number.
 const SAME: f64 = 1e-9;
 
@@ -40,8 +47,8 @@ pub fn add_to(environment: &mut Environment<'_>) {
     }
     budget::add_to(environment);
     add_filters! {
-        self: two fraction percent times player players named quoted fenced replace join comma_list
-        and_list or_list
+        self: two fraction factor percent share times counted player players named quoted fenced
+        replace join comma_list and_list or_list
     }
     // Those of minijinja whose result is no larger than what they are given.
     add_filters! {
@@ -154,6 +161,35 @@ fn fraction(value: Value) -> Result<String, Error> {
     })
 }
 
+/// `0.8` as it is, `0.6666..` as `2/3`.
+fn factor(value: Value) -> Result<String, Error> {
+    let number = number(&value)?;
+    match is_short(number) {
+        true => Ok(plain(number)),
+        false => fraction(value),
+    }
+}
+
+/// `0.6` as `60%`, `0.3333..` as `1/3`: a rounded percentage would be another share.
+fn share(value: Value) -> Result<String, Error> {
+    let number = number(&value)?;
+    if is_short(number) {
+        return percent(value);
+    }
+    let exact = (1..=MOST_PLAYERS).find_map(|denominator| {
+        let numerator = (number * f64::from(denominator)).round();
+        (numerator / f64::from(denominator) == number).then_some((numerator, denominator))
+    });
+    Ok(match exact {
+        Some((numerator, denominator)) => format!("{numerator}/{denominator}"),
+        None => format!("{}%", plain(number * 100.0)),
+    })
+}
+
+fn is_short(number: f64) -> bool {
+    (number * SHORT_PARTS).round() / SHORT_PARTS == number
+}
+
 /// `0.6` as `60%`.
 fn percent(value: Value) -> Result<String, Error> {
     let hundredths = number(&value)? * 100.0;
@@ -199,6 +235,23 @@ fn times(value: Value, factor: f64) -> Result<Value, Error> {
         Value::from(product as i64)
     } else {
         Value::from(product)
+    })
+}
+
+/// 1 and `round` as `1 round`, 2 as `2 rounds`; a plural that is not made with an s is given.
+fn counted(
+    state: &mut State<'_, '_>,
+    value: Value,
+    one: String,
+    several: Option<String>,
+) -> Result<String, Error> {
+    let is_one = number(&value)? == 1.0;
+    let shown = real(&value).map_or_else(|| value.to_string(), plain);
+    charge(state, shown.len() + one.len())?;
+    Ok(match several {
+        _ if is_one => format!("{shown} {one}"),
+        Some(several) => format!("{shown} {several}"),
+        None => format!("{shown} {one}s"),
     })
 }
 

@@ -28,6 +28,42 @@ fn numbers_read_as_people_write_them() {
 }
 
 #[test]
+fn a_factor_is_a_fraction_only_where_its_decimals_are_long() {
+    for (number, expected) in [(0.8, "0.8"), (2.0, "2"), (0.125, "0.125")] {
+        assert_eq!(render("{{ x|factor }}", number), expected);
+    }
+    assert_eq!(render("{{ x|factor }}", 2.0 / 3.0), "2/3");
+    assert_eq!(render("{{ x|factor }}", 0.123_456), "0.123456");
+}
+
+#[test]
+fn a_share_is_never_rounded_to_another() {
+    for (number, expected) in [
+        (0.6, "60%"),
+        (0.29, "29%"),
+        (0.3333, "33.33%"),
+        (1.0 / 3.0, "1/3"),
+        (5.0 / 14.0, "5/14"),
+        (0.333_333, "33.3333%"),
+        (0.333_333_333_3, "33.333333%"),
+    ] {
+        assert_eq!(render("{{ x|share }}", number), expected);
+    }
+}
+
+#[test]
+fn one_of_anything_is_singular() {
+    assert_eq!(render("{{ x|counted('round') }}", 1), "1 round");
+    assert_eq!(render("{{ x|counted('round') }}", 0), "0 rounds");
+    assert_eq!(render("{{ x|counted('gold coin') }}", 12), "12 gold coins");
+    assert_eq!(render("{{ x|counted('unit') }}", 1.0), "1 unit");
+    assert_eq!(render("{{ x|counted('unit') }}", 7.5), "7.5 units");
+    let people = "{{ x|counted('person', 'people') }}";
+    assert_eq!(render(people, 1), "1 person");
+    assert_eq!(render(people, 2), "2 people");
+}
+
+#[test]
 fn lists_read_as_people_write_them() {
     assert_eq!(
         render("{{ x|players|and_list }}", vec![0, 2, 5]),
