@@ -389,6 +389,7 @@ impl<A: Bids> Bidder<A> {
                 "starting_price": picture.starting_price,
                 "minimum_increase": picture.minimum_increase,
                 "discount": picture.discount,
+                "most_rounds": picture.most_rounds,
                 "standings": picture.standings,
             })),
             names => picture.names(),

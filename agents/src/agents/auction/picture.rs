@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::mind::MindError;
 
+/// The game's default for `max_rounds`. No sale takes as many, so bidders are told of fewer only.
+const MANY_ROUNDS: u32 = 1_000;
+
 /// The auction as one seat has seen it.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Picture {
@@ -35,6 +38,9 @@ pub struct Picture {
     pub minimum_increase: i64,
     /// How an item that nobody bids on is offered again; none where it stays unsold.
     pub discount: Option<Discount>,
+    /// Bid rounds of an item, over all its offers, after which it is sold in any case; none
+    /// from [`MANY_ROUNDS`] on.
+    pub most_rounds: Option<u32>,
     /// Everybody's profit and items so far, by seat.
     pub standings: Vec<Standing>,
     /// Whether the auction is over.
@@ -154,6 +160,7 @@ struct Briefing {
     discount_rounds: u32,
     discount_percent: u32,
     minimum_increase_follows_discount: bool,
+    max_rounds: u32,
 }
 
 #[derive(Deserialize)]
@@ -270,6 +277,7 @@ impl Picture {
                     lowers_increase: briefing.minimum_increase_follows_discount,
                 },
             ),
+            most_rounds: Some(briefing.max_rounds).filter(|most| *most < MANY_ROUNDS),
             standings: (0..briefing.players).map(standing).collect(),
             ..Self::default()
         };
