@@ -58,6 +58,12 @@ impl Charge {
         self.each(other, u64::saturating_sub)
     }
 
+    /// No more than another one of anything.
+    #[must_use]
+    pub fn at_most(&self, other: &Self) -> Self {
+        self.each(other, u64::min)
+    }
+
     fn each(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
         Self {
             requests: join(self.requests, other.requests),

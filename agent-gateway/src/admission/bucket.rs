@@ -15,7 +15,8 @@ const SECONDS_PER_MINUTE: f64 = 60.0;
 /// it refills. So the refill is the limit less the size, and the size is the
 /// larger of the burst's worth and the charge itself, which must fit. A charge
 /// above half the limit would leave no refill: it is let through when half is
-/// there and leaves a debt.
+/// there and leaves a debt. A charge above the whole limit fits into no minute
+/// anyway: it is let through with the burst's worth, and takes one minute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
     /// What the bucket may hold.
@@ -24,6 +25,9 @@ pub struct Terms {
     pub refill_per_ms: f64,
     /// What must be there for the charge.
     pub needed: f64,
+    /// The most that one call takes, and the deepest debt: by a minute later the
+    /// provider has forgotten everything.
+    pub most: f64,
 }
 
 impl Terms {
@@ -34,10 +38,12 @@ impl Terms {
         let at_once = limit * burst.as_secs_f64() / SECONDS_PER_MINUTE;
         let size = charge.max(at_once).min(half.max(1.0));
         let refill_per_ms = (limit - size).max(half) / MINUTE_MS;
+        let worth = if charge > limit { at_once } else { charge };
         Self {
             size,
             refill_per_ms,
-            needed: charge.min(size),
+            needed: worth.min(size),
+            most: limit,
         }
     }
 }
@@ -53,7 +59,8 @@ impl Bucket {
     /// What is there now.
     pub fn level(&self, terms: &Terms, now_ms: f64) -> f64 {
         self.left.map_or(terms.size, |(level, at_ms)| {
-            (level + (now_ms - at_ms).max(0.0) * terms.refill_per_ms).min(terms.size)
+            let regained = (now_ms - at_ms).max(0.0) * terms.refill_per_ms;
+            (level.max(-terms.most) + regained).min(terms.size)
         })
     }
 
@@ -69,7 +76,8 @@ impl Bucket {
 
     /// Takes the charge; may leave a debt.
     pub fn take(&mut self, terms: &Terms, charge: u64, now_ms: f64) {
-        self.left = Some((self.level(terms, now_ms) - charge as f64, now_ms));
+        let taken = (charge as f64).min(terms.most);
+        self.left = Some((self.level(terms, now_ms) - taken, now_ms));
     }
 
     /// Lets its past lie so much later; negative: earlier.
@@ -154,9 +162,23 @@ mod tests {
 
     #[test]
     fn charge_above_the_limit_waits_but_is_let_through() {
-        let taken = saturate(1_000, &[2_000], 600_000.0);
-        assert!(taken.len() >= 2, "{taken:?}");
-        assert!(taken[1].0 >= 120_000.0, "{taken:?}");
+        let times = |charge| -> Vec<f64> {
+            let taken = saturate(1_000, &[charge], 600_000.0);
+            taken.into_iter().map(|(at, _)| at).collect()
+        };
+        let taken = times(2_000);
+        assert!(taken[1] >= 60_000.0 && taken[2] >= 180_000.0, "{taken:?}");
+        assert_eq!(times(100_000_000), taken, "one minute, however large");
+    }
+
+    #[test]
+    fn debt_is_one_minute_at_most() {
+        let terms = Terms::of(1_000, 1, BURST);
+        let mut bucket = Bucket::default();
+        bucket.take(&terms, 1, 0.0);
+        bucket.correct(1, 100_000_000);
+        let wait_ms = bucket.wait_ms(&terms, 0.0);
+        assert!((60_000.0..63_000.0).contains(&wait_ms), "{wait_ms}");
     }
 
     #[test]

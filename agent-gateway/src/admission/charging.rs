@@ -46,11 +46,10 @@ struct Observed {
 impl UsageEstimator {
     /// What the call takes by `rule`.
     pub fn charges(&self, rule: ChargeRule, model: &ResolvedModel, request: &Request) -> Charges {
-        let most_output = u64::from(
-            model
-                .output_limit(request.max_output_tokens, request.effort())
-                .tokens,
-        );
+        // A caller may ask for more than the model can write.
+        let asked = model.output_limit(request.max_output_tokens, request.effort());
+        let most_output = model.most_output_tokens.unwrap_or(u32::MAX);
+        let most_output = u64::from(asked.tokens.min(most_output));
         let estimated_input = estimate::input_tokens(request);
         let (input, output) = {
             let seen = self.0.lock();
@@ -130,15 +129,33 @@ pub fn used(rule: ChargeRule, usage: &Usage, taken: &Charge) -> Charge {
     }
 }
 
+/// Why a provider did nothing for a call that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// It failed itself.
+    OfProvider,
+    /// The key had no quota left.
+    OfQuota,
+    /// It takes no such request, or not with this key.
+    OfRequest,
+}
+
 /// What a call that failed took: no tokens, except where arriving is enough. That
-/// it was made counts; nobody knows how far it came.
-pub fn of_failure(rule: ChargeRule, taken: &Charge, reached_the_provider: bool) -> Charge {
-    match rule {
-        ChargeRule::OpenAi if reached_the_provider => *taken,
-        _ => Charge {
-            requests: taken.requests,
-            ..Charge::default()
+/// it was made counts; nobody knows how far it came. A request that was refused for
+/// what it says was no more than read.
+pub fn of_failure(rule: ChargeRule, taken: &Charge, failure: Failure) -> Charge {
+    let made = Charge {
+        requests: taken.requests,
+        ..Charge::default()
+    };
+    match (rule, failure) {
+        (ChargeRule::OpenAi, Failure::OfQuota) => *taken,
+        (ChargeRule::OpenAi, Failure::OfRequest) => Charge {
+            tokens: taken.tokens.min(taken.input_tokens),
+            input_tokens: taken.input_tokens,
+            ..made
         },
+        _ => made,
     }
 }
 
@@ -200,6 +217,17 @@ mod tests {
     }
 
     #[test]
+    fn no_call_is_expected_to_write_more_than_its_model_can() {
+        let model = ResolvedModel {
+            most_output_tokens: Some(8_192),
+            ..model()
+        };
+        let asked = request(401, 100_000_000);
+        let charges = UsageEstimator::default().charges(ChargeRule::OpenAi, &model, &asked);
+        assert_eq!((charges.now.tokens, charges.most.tokens), (8_192, 8_192));
+    }
+
+    #[test]
     fn anthropic_counts_input_without_cache_and_output_as_produced() {
         let used = used(
             ChargeRule::Anthropic,
@@ -242,8 +270,19 @@ mod tests {
             requests: 1,
             ..Charge::default()
         };
-        assert_eq!(of_failure(ChargeRule::OpenAi, &taken, true), taken);
-        assert_eq!(of_failure(ChargeRule::OpenAi, &taken, false), request);
-        assert_eq!(of_failure(ChargeRule::Total, &taken, true), request);
+        let input = Charge {
+            tokens: 3,
+            input_tokens: 3,
+            ..request
+        };
+        for (rule, failure, expected) in [
+            (ChargeRule::OpenAi, Failure::OfQuota, taken),
+            (ChargeRule::OpenAi, Failure::OfRequest, input),
+            (ChargeRule::OpenAi, Failure::OfProvider, request),
+            (ChargeRule::Total, Failure::OfQuota, request),
+            (ChargeRule::Total, Failure::OfRequest, request),
+        ] {
+            assert_eq!(of_failure(rule, &taken, failure), expected, "{failure:?}");
+        }
     }
 }

@@ -106,11 +106,25 @@ impl Scope {
         self.gathers.take_if(|gathers| gathers.asker == asker);
     }
 
+    /// The most that one call is charged with: one minute of each limit.
+    pub fn most_of_call(&self, limits: &KeyLimits) -> Charge {
+        let most = self.in_force(limits);
+        let [requests, tokens, input_tokens, output_tokens] =
+            most.map(|limit| limit.unwrap_or(u64::MAX));
+        Charge {
+            requests,
+            tokens,
+            input_tokens,
+            output_tokens,
+        }
+    }
+
     /// Takes a charge that fits.
     pub fn take(&mut self, limits: &KeyLimits, charge: &Charge, burst: Duration, now: f64) {
         let in_force = self.in_force(limits);
+        let taken = charge.at_most(&self.most_of_call(limits)).amounts();
         for (quantity, amount) in charge.amounts().into_iter().enumerate() {
-            self.used[quantity].add(amount as f64, now);
+            self.used[quantity].add(taken[quantity] as f64, now);
             if let Some(limit) = in_force[quantity] {
                 let terms = Terms::of(limit, amount, burst);
                 self.buckets[quantity].take(&terms, amount, now);

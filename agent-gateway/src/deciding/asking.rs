@@ -14,7 +14,7 @@ use super::claimed_usage::limit_to_what_can_be_true;
 use super::retry_budget::RetryBudget;
 use super::{Decider, Question};
 use crate::admission::Charge;
-use crate::admission::charging::{self, Charges};
+use crate::admission::charging::{self, Charges, Failure};
 use crate::admission::line::lane::Lane;
 use crate::admission::line::{Admitted, Want};
 use crate::admission::messages::key_hold;
@@ -324,12 +324,13 @@ impl Decider {
             Arrived::Never => (Charge::default(), 0),
             Arrived::PerhapsDone => (charges.most, charges.cost),
             Arrived::Refused => {
-                let is_judged = !matches!(refusal.remedy, Remedy::Retry(_));
-                let taken = &attempt.charge;
-                (
-                    charging::of_failure(attempt.charge_rule, taken, is_judged),
-                    0,
-                )
+                let failure = match refusal.remedy {
+                    Remedy::Retry(_) => Failure::OfProvider,
+                    Remedy::HoldKey(_) => Failure::OfQuota,
+                    _ => Failure::OfRequest,
+                };
+                let (rule, taken) = (attempt.charge_rule, &attempt.charge);
+                (charging::of_failure(rule, taken, failure), 0)
             }
         };
         self.settle(lane, attempt, &used, cost, &refusal.signals)

@@ -66,6 +66,8 @@ contract!(
     hold_of_one_model_leaves_the_others_alone,
     what_the_provider_shows_lowers_and_never_raises,
     lost_attempt_is_charged_with_the_most,
+    call_above_a_limit_takes_one_minute_of_it_at_most,
+    call_above_a_limit_gathers_no_more_than_a_burst,
     use_is_shown,
     teams_keep_their_shares_over_several_askers,
     large_charge_is_not_starved_by_small_ones,
@@ -736,6 +738,43 @@ async fn lost_attempt_is_charged_with_the_most(limiter: &Limiter) {
         wait(limiter, &keys, 10).await > Duration::from_secs(20)
     })
     .await;
+}
+
+async fn call_above_a_limit_takes_one_minute_of_it_at_most(limiter: &Limiter) {
+    const HUGE: u64 = 100_000_000;
+    let of_model = KeyLimits {
+        tokens_per_minute: Some(3_000),
+        ..KeyLimits::default()
+    };
+    let limits = KeyLimits {
+        tokens_per_minute: Some(6_000),
+        ..KeyLimits::default()
+    };
+    let keys = [with_limits("a", limits, of_model)];
+    let began = Instant::now();
+    let huge = granted(limiter, &keys, HUGE).await;
+    let told = wait(limiter, &keys, 10).await;
+    assert!(told < Duration::from_secs(65), "{told:?}");
+    let outlook = limiter.outlook(POOL, LANE, &keys).await.unwrap();
+    assert_use(outlook[0].key_wide[1].used, 6_000, began);
+    assert_use(outlook[0].in_lane[1].used, 3_000, began);
+    // It was answered, or perhaps.
+    settle(limiter, &huge, HUGE).await;
+    let told = wait(limiter, &keys, 10).await;
+    assert!(told < Duration::from_secs(65), "{told:?}");
+
+    let other = [with_limits("b", limits, of_model)];
+    let refused = granted(limiter, &other, HUGE).await;
+    settle(limiter, &refused, 10).await;
+    granted(limiter, &other, 1_000).await;
+    wait(limiter, &other, 1_400).await;
+}
+
+async fn call_above_a_limit_gathers_no_more_than_a_burst(limiter: &Limiter) {
+    let keys = [candidate("a", 0, 6_000, 0)];
+    granted(limiter, &keys, 3_000).await;
+    let told = wait(limiter, &keys, 100_000_000).await;
+    assert!(told < Duration::from_secs(3), "{told:?}");
 }
 
 async fn use_is_shown(limiter: &Limiter) {

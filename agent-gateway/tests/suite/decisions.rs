@@ -136,6 +136,39 @@ async fn same_address_with_another_request_is_a_loud_conflict() {
 }
 
 #[tokio::test]
+async fn call_with_a_huge_limit_of_output_stops_nobody_for_longer_than_a_minute() {
+    for (rule, refusal) in [
+        ("openai", refusal(Remedy::GiveUp)),
+        (
+            "total",
+            Refusal {
+                arrived: Arrived::PerhapsDone,
+                ..refusal(Remedy::GiveUp)
+            },
+        ),
+    ] {
+        let provider = Scripted::new(move |request, _| match request.max_output_tokens {
+            Some(100_000_000) => Err(refusal.clone()),
+            _ => Ok(Reply::default()),
+        });
+        let text = format!("charge = '{rule}'\nlimits = {{ tokens_per_minute = 200_000 }}");
+        let (gateway, _folder) = embedded(config(&text), Arc::new(provider)).await;
+        let mut client = client(&gateway);
+        let mut huge = request("s", 0, "hi");
+        huge.max_output_tokens = Some(100_000_000);
+        client.decide(huge).await.unwrap_err();
+        if rule == "openai" {
+            let next = client.decide(request("s", 1, "hi"));
+            let next = tokio::time::timeout(Duration::from_secs(20), next).await;
+            next.expect("it waits for quota").unwrap();
+        }
+        let limit = status(&gateway).await.keys.remove(0).limits.remove(0);
+        assert_eq!((limit.name.as_str(), limit.limit), ("tokens/min", 200_000));
+        assert!(limit.used <= 200_000, "{}", limit.used);
+    }
+}
+
+#[tokio::test]
 async fn unknown_model_and_malformed_request_are_invalid() {
     let (gateway, _folder) = embedded(config(""), Arc::new(Scripted::echo())).await;
     let mut unknown = request("s", 0, "hi");

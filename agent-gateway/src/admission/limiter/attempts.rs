@@ -18,6 +18,8 @@ pub(super) struct OpenAttempt {
     pub charge: Charge,
     /// What it is charged with when it is lost.
     pub most: Charge,
+    /// The most that it is charged with at all: of the key over all lanes, and in its lane.
+    pub ceilings: [Charge; 2],
     /// When it counts as lost, in milliseconds since 1970.
     pub lost_at_ms: f64,
 }

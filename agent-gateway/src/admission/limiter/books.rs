@@ -424,11 +424,13 @@ impl Books {
         now: f64,
     ) {
         let lost_at_ms = now + ask.lasts.as_secs_f64() * 1_000.0;
-        for (place, limits) in [
+        let both = [
             (places.key_wide, &candidate.limits),
             (places.in_lane, &candidate.lane_limits),
-        ] {
+        ];
+        let ceilings = both.map(|(place, limits)| {
             let counts = self.scopes[place].edit();
+            let ceiling = counts.scope.most_of_call(limits);
             counts.scope.take(limits, &ask.charge, batch.burst, now);
             counts.scope.has_gathered(batch.asker);
             let own = counts.of_process(&self.process);
@@ -437,15 +439,17 @@ impl Books {
                 _ => own.lost_at_ms.max(lost_at_ms),
             };
             own.calls += 1;
-            own.taken = own.taken.plus(&ask.charge);
-            own.most = own.most.plus(&ask.most);
-        }
+            own.taken = own.taken.plus(&ask.charge.at_most(&ceiling));
+            own.most = own.most.plus(&ask.most.at_most(&ceiling));
+            ceiling
+        });
         self.attempts.begin(OpenAttempt {
             name: ask.attempt.clone(),
             key: candidate.key.clone(),
             lane: batch.lane.to_owned(),
             charge: ask.charge,
             most: ask.most,
+            ceilings,
             lost_at_ms,
         });
     }
@@ -458,13 +462,15 @@ impl Books {
         let Some(places) = self.places(&attempt.key, &attempt.lane) else {
             return false;
         };
-        for place in [places.key_wide, places.in_lane] {
+        let both = [places.key_wide, places.in_lane].into_iter();
+        for (place, ceiling) in both.zip(&attempt.ceilings) {
+            let taken = attempt.charge.at_most(ceiling);
             let counts = self.scopes[place].edit();
-            counts.scope.correct(&attempt.charge, used, now);
+            counts.scope.correct(&taken, &used.at_most(ceiling), now);
             let own = counts.of_process(&self.process);
             own.calls = own.calls.saturating_sub(1);
-            own.taken = own.taken.minus(&attempt.charge);
-            own.most = own.most.minus(&attempt.most);
+            own.taken = own.taken.minus(&taken);
+            own.most = own.most.minus(&attempt.most.at_most(ceiling));
         }
         self.attempts.end(&attempt.name);
         true
