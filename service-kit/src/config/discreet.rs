@@ -118,12 +118,21 @@ pub fn shown(text: &str) -> String {
     format!("{text}{known}")
 }
 
+/// What parsers say before a name that is missing: it stands in this program, and in no file.
+const BEFORE_MISSING: &str = "missing field `";
+
 /// What parsers say before a name that nobody knows.
 const BEFORE_UNKNOWN: [&str; 2] = ["unknown field `", "unknown variant `"];
 
 /// Where the names begin that a parser knows, which stand in this program: behind the last of these
 /// words, as the unknown name may hold them, too.
 fn known_names(message: &str) -> Option<usize> {
+    let missing = message.strip_prefix(BEFORE_MISSING);
+    if let Some(name) = missing.and_then(|name| name.strip_suffix('`'))
+        && !name.contains('`')
+    {
+        return Some(0);
+    }
     let is_unknown = BEFORE_UNKNOWN
         .iter()
         .any(|begin| message.starts_with(begin));
@@ -206,6 +215,14 @@ mod tests {
                 format!("unknown field `a`, expected `{long}`, there are no fields"),
                 "unknown field `a`, expected (30 characters, not shown), there are no fields"
                     .to_owned(),
+            ),
+            (
+                format!("missing field `{long}`"),
+                format!("missing field `{long}`"),
+            ),
+            (
+                format!("missing field `a` or `{long}`"),
+                "missing field `a` or (30 characters, not shown)".to_owned(),
             ),
             (
                 format!("wrong: `a`, expected `{long}`"),
