@@ -132,6 +132,8 @@ impl Decider {
             Remedy::RetryOtherKey => tried_in_vain.push(key.id.clone()),
             Remedy::QuarantineKey => {
                 key.put_in_quarantine(&refusal.reason, &lane.terms().dead_key_probes);
+                // However soon it is to be tried again: not by this decision.
+                tried_in_vain.push(key.id.clone());
                 lane.line.wake();
             }
             Remedy::HoldKey(_) => {

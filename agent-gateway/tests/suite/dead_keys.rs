@@ -90,6 +90,17 @@ async fn dead_key_is_tried_by_one_call_after_each_pause_and_used_again_once_it_w
 }
 
 #[tokio::test]
+async fn key_that_a_decision_found_dead_is_not_tried_again_by_it() {
+    let account = Account::default();
+    let (gateway, _folder) = account.open("[\"1us\"]").await;
+    for calls in 1..=2 {
+        let asked = tokio::time::timeout(Duration::from_secs(20), ask(&gateway, 0)).await;
+        assert_dead(asked.expect("it asks again and again"));
+        assert_eq!(account.refused(), calls);
+    }
+}
+
+#[tokio::test]
 async fn dead_key_is_revived_by_whoever_says_so() {
     let account = Account::default();
     let (gateway, _folder) = account.open("[]").await;

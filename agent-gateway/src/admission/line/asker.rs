@@ -141,9 +141,11 @@ impl Line {
                 continue;
             }
             let except = &entry.call.want.except;
-            let hopeless = if usable.is_empty() {
+            let is_tried = |key: &&LaneKey| except.contains(&key.key.id);
+            let is_dead = |key: &&LaneKey| is_tried(key) && key.key.quarantine().is_some();
+            let hopeless = if usable.iter().all(is_dead) {
                 Some(Admitted::NoKeyLeft)
-            } else if usable.iter().all(|key| except.contains(&key.key.id)) {
+            } else if usable.iter().all(is_tried) {
                 Some(Admitted::NoOtherKey)
             } else if down
                 && total.saturating_sub(entry.call.down_before) >= entry.call.want.patience
