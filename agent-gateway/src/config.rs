@@ -7,6 +7,8 @@ mod accounts;
 mod additions;
 mod builtin;
 mod cloud;
+mod error;
+mod hedging;
 mod limits;
 mod provider;
 mod reading;
@@ -23,7 +25,6 @@ use std::time::Duration;
 
 use agon_redis_link::Confirmation;
 use agon_service_kit::config as files;
-use agon_service_kit::config::discreet::shown;
 use serde::Deserialize;
 
 use crate::catalogue::{
@@ -32,8 +33,10 @@ use crate::catalogue::{
 };
 use crate::money::NanoDollars;
 
+use error::listed;
 use redis::RedisSection;
 
+pub use error::ConfigError;
 pub(crate) use reading::{read_headers, read_keys};
 pub use sections::{
     ConcurrencySection, GatewaySection, LimitsSection, ModelSection, ProviderSection, TeamSection,
@@ -70,6 +73,7 @@ pub struct GatewayConfig {
     content_cache_for: Duration,
     confirmation: Option<Confirmation>,
     dead_key_probes: Arc<[Duration]>,
+    is_of_empty_file: bool,
 }
 
 impl Default for GatewayConfig {
@@ -89,6 +93,7 @@ impl Default for GatewayConfig {
             content_cache_for: DEFAULT_CONTENT_CACHE,
             confirmation: None,
             dead_key_probes: Arc::new(DEAD_KEY_PROBES),
+            is_of_empty_file: false,
         }
     }
 }
@@ -111,8 +116,11 @@ struct ConfigDocument {
 impl GatewayConfig {
     /// Reads and checks a file, and the file of prices that it names.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let document = files::load(path).map_err(ConfigError::of_file)?;
-        Self::from_document(document, path)
+        let (text, document) = files::load_with_text(path).map_err(ConfigError::of_file)?;
+        Ok(Self {
+            is_of_empty_file: text.trim_ascii().is_empty(),
+            ..Self::from_document(document, path)?
+        })
     }
 
     /// Reads and checks a text; `name` stands for the file in errors.
@@ -136,11 +144,26 @@ impl GatewayConfig {
             config.content_cache_for = kept;
         }
         if let Some(pauses) = document.gateway.dead_key_probes {
-            config.dead_key_probes = pauses.into_iter().map(|pause| pause.into_inner()).collect();
+            let pauses = pauses.into_iter().map(|pause| pause.into_inner());
+            config.dead_key_probes = pauses.collect();
+        }
+        if config.dead_key_probes.iter().any(Duration::is_zero) {
+            let reason = "pauses in dead_key_probes must be longer than 0s".to_owned();
+            return Err(ConfigError::Gateway { reason });
         }
         config.confirmation = document.redis.confirmation()?;
+        let mut stated: Vec<Arc<ProviderConfig>> = Vec::new();
         for (name, section) in document.providers {
             config.add_provider(&name, section)?;
+            let provider = Arc::clone(&config.providers[&name]);
+            for other in &stated {
+                let checked = accounts::check_keys(&provider, other);
+                checked.map_err(|reason| ConfigError::Provider {
+                    provider: name.clone(),
+                    reason,
+                })?;
+            }
+            stated.push(provider);
         }
         for (name, section) in document.models {
             config.add_model(&name, section)?;
@@ -150,6 +173,11 @@ impl GatewayConfig {
             config.teams.insert(name, Arc::new(team));
         }
         Ok(config)
+    }
+
+    /// It was loaded from a file that holds nothing.
+    pub(crate) fn is_of_empty_file(&self) -> bool {
+        self.is_of_empty_file
     }
 
     /// Which replicas of Redis must have decisions and charges before they count as done. Read at
@@ -325,7 +353,7 @@ impl GatewayConfig {
             Some(section) => ModelPrices::always(section.price()),
             None => self.listed_prices(provider, &model),
         };
-        let limits = limits::check(&section.limits).map_err(wrong)?;
+        let limits = limits::of_model(name, section, &self.models).map_err(wrong)?;
         if section.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(wrong("timeout must be longer than 0s".to_owned()));
         }
@@ -337,7 +365,7 @@ impl GatewayConfig {
             Some(false) => None,
             None => known.map(|known| known.thinks),
         };
-        Ok(ResolvedModel {
+        let resolved = ResolvedModel {
             name: name.to_owned(),
             provider: Arc::clone(provider),
             model,
@@ -368,7 +396,9 @@ impl GatewayConfig {
             prices,
             limits,
             hedge_after: section.hedge_after,
-        })
+        };
+        hedging::check(&resolved).map_err(wrong)?;
+        Ok(resolved)
     }
 }
 
@@ -386,100 +416,6 @@ impl GatewayConfig {
             return ModelPrices::always(Price::FREE);
         }
         ModelPrices::look_up(&self.price_table, at_home, &provider.name, model)
-    }
-}
-
-/// In place of a list of nothing.
-const NONE: &str = "none";
-
-/// Why a configuration, or a model name, cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// The file is not there, or not as it should be.
-    #[error(transparent)]
-    File(files::ConfigError),
-    /// A provider makes no sense.
-    #[error("provider {}: {}", shown(provider), shown(reason))]
-    Provider {
-        /// Its name.
-        provider: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// A team makes no sense.
-    #[error("team {}: {}", shown(team), shown(reason))]
-    Team {
-        /// Its name.
-        team: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// What is said of Redis makes no sense.
-    #[error("redis: {}", shown(reason))]
-    Redis {
-        /// What is wrong.
-        reason: String,
-    },
-    /// A model makes no sense.
-    #[error("model {}: {}", shown(model), shown(reason))]
-    Model {
-        /// Its name.
-        model: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// Nobody knows this model.
-    #[error(
-        "unknown model \"{}\"; {}PROVIDER/MODEL, where PROVIDER is one of {}",
-        shown(model),
-        known_models(models),
-        shown(providers)
-    )]
-    UnknownModel {
-        /// What was asked for.
-        model: String,
-        /// What is configured.
-        models: String,
-        /// Which providers exist.
-        providers: String,
-    },
-    /// The model is known, but none of its keys can be read.
-    #[error(
-        "model {} needs a key of provider {}: {}",
-        shown(model),
-        shown(provider),
-        shown(reasons)
-    )]
-    MissingKey {
-        /// What was asked for.
-        model: String,
-        /// Whose key is missing.
-        provider: String,
-        /// What to set, per key.
-        reasons: String,
-    },
-}
-
-impl ConfigError {
-    fn of_file(fault: files::ConfigError) -> Self {
-        Self::File(secrecy::discreet(fault))
-    }
-}
-
-/// What is said of configured models where an unknown one is asked for.
-fn known_models(names: &str) -> String {
-    match names {
-        NONE => "no models are configured; name it as ".to_owned(),
-        names => format!("configured models are {}; others are named ", shown(names)),
-    }
-}
-
-fn listed<'a>(names: impl Iterator<Item = &'a String>) -> String {
-    let names: Vec<&str> = names.map(String::as_str).collect();
-    if names.is_empty() {
-        NONE.to_owned()
-    } else {
-        names.join(", ")
     }
 }
 

@@ -171,7 +171,7 @@ impl ConfigWatch {
 /// The files that the configuration names, as far as it can be read, and what
 /// became of it.
 fn read(reloads: &Reloads, file: &Path) -> (Vec<PathBuf>, Result<Vec<String>, String>) {
-    let config = match load(file) {
+    let config = match load(file, &reloads.decider.routes.config()) {
         Ok(config) => config,
         Err(error) => return (Vec::new(), Err(with_causes(&error))),
     };
@@ -180,9 +180,10 @@ fn read(reloads: &Reloads, file: &Path) -> (Vec<PathBuf>, Result<Vec<String>, St
     (named, adopted.map_err(|error| with_causes(&error)))
 }
 
-fn load(file: &Path) -> Result<GatewayConfig, ReloadError> {
+fn load(file: &Path, in_use: &GatewayConfig) -> Result<GatewayConfig, ReloadError> {
     let empty = read_whole(file, MOST_BYTES).is_ok_and(|bytes| bytes.trim_ascii().is_empty());
-    if empty {
+    // One that was empty before is not being written.
+    if empty && !in_use.is_of_empty_file() {
         let file = file.in_line().to_string();
         return Err(ReloadError::Empty { file });
     }

@@ -47,6 +47,24 @@ fn told(entry: &KeyEntry) -> String {
     }
 }
 
+/// Whether two providers of a file name the same key of the same server: its limits are counted by
+/// provider, so that the key would have them twice.
+pub(super) fn check_keys(provider: &ProviderConfig, other: &ProviderConfig) -> Result<(), String> {
+    if (provider.kind, &provider.base_url) != (other.kind, &other.base_url) {
+        return Ok(());
+    }
+    let mut keys = provider.keys.iter();
+    let theirs = |key: &&KeyEntry| other.keys.iter().any(|other| other.source == key.source);
+    match keys.find(theirs) {
+        None => Ok(()),
+        Some(key) => Err(format!(
+            "the key in {} would have its limits twice: provider {:?} names it too, at the same \
+             address; name it under one provider",
+            key.source, other.name
+        )),
+    }
+}
+
 /// Whether a provider and another one name the same account of the same server: limits are
 /// counted by provider, so that the account would have them twice, or two that contradict.
 pub(super) fn check_beside(

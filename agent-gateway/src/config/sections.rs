@@ -171,7 +171,8 @@ pub struct ModelSection {
     pub output_limit_field: Option<OutputLimitField>,
     /// What it costs. Absent: what the price table says, if it knows the model.
     pub price: Option<PriceSection>,
-    /// Limits of each key for this model alone, beside those of the provider.
+    /// Limits of each key for this model alone, beside those of the provider. They
+    /// hold for all names of the same model of the provider.
     #[serde(default)]
     pub limits: LimitsSection,
     /// It thinks before it answers: sampling settings that such models refuse

@@ -172,6 +172,22 @@ fn wrong_files_are_refused_with_the_place() {
         ("[providers.openai.limits]\nconcurrency = 0", "limit of 0"),
         ("[providers.openai]\ntimeout = '0s'", "timeout"),
         (
+            "[gateway]\ndead_key_probes = ['1m', '0s']",
+            "gateway: pauses in dead_key_probes must be longer than 0s",
+        ),
+        (
+            "[models.m]\nprovider = 'vllm'\nhedge_after = '0s'",
+            "longer than 0s",
+        ),
+        (
+            "[models.m]\nprovider = 'vllm'\ntimeout = '9s'\nhedge_after = '9s'",
+            "hedge_after must be shorter than the time that a call may take, 9s",
+        ),
+        (
+            "[models.m]\nprovider = 'vllm'\nhedge_after = '3m'",
+            "a call may take, 2m",
+        ),
+        (
             "[providers.openai]\nkeys = [ { value = 'sk-1' } ]",
             "keys = [{ env = \"NAME\" }]",
         ),
@@ -188,6 +204,10 @@ fn wrong_files_are_refused_with_the_place() {
              output_per_million_dollars = '1' }",
             "not an amount in dollars",
         ),
+        (
+            "[models.m]\nprovider = 'vllm'\nprice = { input_per_million_dollars = '1' }",
+            "missing field `output_per_million_dollars`",
+        ),
         ("[gateway]\npatience = 'soon'", "patience"),
         ("[gateway", "gateway.toml:1"),
     ];
@@ -197,6 +217,54 @@ fn wrong_files_are_refused_with_the_place() {
             .to_string();
         assert!(error.contains(expected), "{text} gave: {error}");
     }
+}
+
+#[test]
+fn limits_of_a_model_hold_for_all_its_names_and_are_stated_once() {
+    let limits = |requests: u64| format!("limits = {{ requests_per_minute = {requests} }}\n");
+    let file = |first: &str, second: &str| {
+        let text = format!(
+            "[models.first-of-two-long-names-for-one]\nprovider = 'vllm'\nmodel = 'z'\n{first}\
+             [models.second-of-two-long-names-for-one]\nprovider = 'vllm'\nmodel = 'z'\n{second}\
+             [models.z]\nprovider = 'ollama'\n"
+        );
+        GatewayConfig::parse("gateway.toml", &text)
+    };
+    for (first, second) in [
+        ("", &*limits(60)),
+        (&*limits(60), ""),
+        (&*limits(60), &*limits(60)),
+    ] {
+        let config = file(first, second).unwrap();
+        for (name, expected) in [
+            ("first-of-two-long-names-for-one", Some(60)),
+            ("second-of-two-long-names-for-one", Some(60)),
+            ("vllm/z", Some(60)),
+            ("vllm/y", None),
+            ("z", None),
+        ] {
+            let model = config.resolve_without_keys(name).unwrap();
+            assert_eq!(model.limits.requests_per_minute, expected, "{name}");
+        }
+    }
+    let error = file(&limits(60), &limits(61)).unwrap_err().to_string();
+    for name in [
+        "first-of-two-long-names-for-one",
+        "second-of-two-long-names-for-one",
+    ] {
+        assert!(error.contains(name), "{error}");
+    }
+}
+
+#[test]
+fn slow_calls_of_a_model_that_thinks_may_be_made_again_late() {
+    let hedged = |after: &str| {
+        let text =
+            format!("[models.m]\nprovider = 'vllm'\nreasoning = true\nhedge_after = '{after}'");
+        GatewayConfig::parse("gateway.toml", &text)
+    };
+    assert!(hedged("29m").is_ok());
+    assert!(hedged("30m").is_err());
 }
 
 #[test]

@@ -280,6 +280,10 @@ fn account_that_could_not_keep_one_set_of_limits_is_a_fault() {
             "env A is named twice, under account \"x\" and without an account",
         ),
         (
+            with("{ env = 'A' }", 60),
+            "the key in env A would have its limits twice: provider \"a\" names it too",
+        ),
+        (
             provider("a", "{ env = 'A', account = ' ' }", 1),
             "account must be a name",
         ),
@@ -295,4 +299,6 @@ fn account_that_could_not_keep_one_set_of_limits_is_a_fault() {
     assert!(parse(&with("{ env = 'B', account = 'another' }", 90)).is_ok());
     let elsewhere = with("{ env = 'B', account = 'lab' }", 90).replacen("//h/", "//i/", 1);
     assert!(parse(&elsewhere).is_ok(), "another server's account");
+    let elsewhere = with("{ env = 'A' }", 60).replacen("//h/", "//i/", 1);
+    assert!(parse(&elsewhere).is_ok(), "the key at another server");
 }

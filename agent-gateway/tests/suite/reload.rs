@@ -367,6 +367,45 @@ async fn moved_provider_takes_its_waiting_calls_along_and_no_key_to_the_old_addr
 }
 
 #[tokio::test]
+async fn limits_of_a_new_section_hold_for_a_model_that_was_used_without_one() {
+    let text = "[providers.p]\nbase_url = 'http://a/v1'\n";
+    let stand = Stand::start(Gated::open(), &[], text).await;
+    let asked = ask(stand.gateway.clone(), "p/z".to_owned(), 0).await;
+    assert_eq!(asked.unwrap(), "http://a/v1 none z");
+    let section = "[models.zlim]\nprovider = 'p'\nmodel = 'z'\n\
+                   limits = { requests_per_minute = 60 }\n";
+    stand.write(&format!("{text}{section}"));
+    until("the limit is in force", async || {
+        let keys = status(&stand.gateway).await.keys;
+        let limits = keys.iter().flat_map(|key| &key.limits);
+        let mut limits = limits.map(|limit| (limit.name.as_str(), limit.limit));
+        limits.any(|limit| limit == ("requests/min", 60))
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn file_that_is_empty_from_the_start_is_no_fault_and_one_that_was_emptied_is() {
+    let (log, _guard) = capture_log();
+    let stand = Stand::start(Gated::open(), &[], "").await;
+    stand.gateway.reload();
+    until("it has looked", async || {
+        log.text()
+            .contains("configuration read again, nothing changed")
+    })
+    .await;
+    let fault = async || status(&stand.gateway).await.configuration_fault;
+    assert_eq!(fault().await, "");
+    stand.write("[gateway]\npatience = '7s'\n");
+    until("the patience is new", async || {
+        log.text().contains("configuration read again and in use")
+    })
+    .await;
+    stand.write("");
+    until("it is told", async || fault().await.contains("is empty")).await;
+}
+
+#[tokio::test]
 async fn asked_for_another_look_the_gateway_says_what_it_found() {
     let (log, _guard) = capture_log();
     let stand = Stand::start(Gated::open(), &[("key", "sk-one")], ONE_KEY).await;
