@@ -58,6 +58,8 @@ pub struct Answer {
     pub decision: Arc<Decision>,
     /// It was recorded before.
     pub from_ledger: bool,
+    /// Somebody else had asked for it and was being answered.
+    pub joined: bool,
 }
 
 /// One question, with everything that belongs to it.
@@ -280,6 +282,7 @@ impl Decider {
         Ok(Answer {
             decision: Arc::new(standing),
             from_ledger: false,
+            joined: false,
         })
     }
 

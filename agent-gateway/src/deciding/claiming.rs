@@ -79,6 +79,7 @@ impl Decider {
                     return Ok(Some(Answer {
                         decision: decision.into(),
                         from_ledger: true,
+                        joined: false,
                     }));
                 }
                 Claim::Conflict(other) => {

@@ -3,13 +3,13 @@
 //! by `service.rs` and by the HTTP door.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt as _;
 use futures_util::future::Either;
 use tracing::{Instrument as _, Span};
 
-use super::{ClaimState, Decider, Outcome, Question};
+use super::{Answer, ClaimState, Decider, Outcome, Question};
 use crate::budgets::quote::DecisionCost;
 use crate::caller::Caller;
 use crate::decide_error::DecideError;
@@ -40,7 +40,10 @@ impl Decider {
         }
         let (question_address, question_digest) = (address.clone(), digest.clone());
         let decider = Arc::clone(self);
+        let started = Arc::new(AtomicBool::new(false));
+        let starts = Arc::clone(&started);
         let work = move |waiters| {
+            starts.store(true, Ordering::Relaxed);
             let tally = decider.tallies.tally(&caller.experiment_id, &caller.team);
             let question = Box::new(Question {
                 claim: (!once).then(|| Arc::new(ClaimState::new(decider.unique_name()))),
@@ -60,7 +63,10 @@ impl Decider {
             .join(address.clone(), digest.clone(), work);
         Either::Right(joined.map(move |joined| {
             let error = match joined {
-                Ok(outcome) => return outcome,
+                Ok(outcome) => {
+                    let joined = !started.load(Ordering::Relaxed);
+                    return outcome.map(|answer| Answer { joined, ..answer });
+                }
                 Err(SingleFlightError::Conflict(other)) => {
                     let error = DecideError::conflict(&address, other, digest);
                     tracing::error!(%error, "one decision address was asked two questions");

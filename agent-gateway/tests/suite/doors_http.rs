@@ -395,6 +395,49 @@ async fn decision_with_an_address_is_made_once_and_belongs_to_its_team() {
     }
 }
 
+const PRICED: &str = "[models.priced]\nprovider = 'p'\n\
+                      price = { input_per_million_dollars = '1', output_per_million_dollars = '1' }\n";
+
+#[tokio::test]
+async fn cached_answer_costs_nothing_and_says_where_it_is_from() {
+    let house = House::open(None, PRICED, Arc::new(counted())).await;
+    let send = async |more: Value| {
+        let request = house.chat(&with(ask("hi"), &more)).bearer_auth(RED);
+        let sent = request.header("x-agon-replicate", "0").send().await;
+        sent.unwrap()
+    };
+    let whole = json!({ "model": "priced" });
+    let first = send(whole.clone()).await;
+    assert_eq!(header(&first, "x-agon-from-cache"), "false");
+    let paid: f64 = header(&first, "x-agon-cost-dollars").parse().unwrap();
+    assert!(paid > 0.0);
+    let again = send(whole).await;
+    assert_eq!(header(&again, "x-agon-from-cache"), "true");
+    assert_eq!(header(&again, "x-agon-cost-dollars"), "0.000000000");
+    let streamed = send(json!({ "model": "priced", "stream": true })).await;
+    let events = events(streamed).await;
+    let last: Value = serde_json::from_str(&events[events.len() - 2]).unwrap();
+    assert_eq!(last["agon"]["from_cache"], true);
+    assert_eq!(last["agon"]["cost_dollars"], "0.000000000");
+}
+
+#[tokio::test]
+async fn who_joins_a_call_under_way_is_told_that_another_pays_for_it() {
+    let provider = Arc::new(counted().with_latency(Duration::from_millis(300)));
+    let house = House::open(None, PRICED, Arc::clone(&provider)).await;
+    let send = || {
+        let request = house.chat(&with(ask("hi"), &json!({ "model": "priced" })));
+        let request = request.bearer_auth(RED);
+        request.header("x-agon-decision", "run/0/0").send()
+    };
+    let (first, second) = tokio::join!(send(), send());
+    let (first, second) = (first.unwrap(), second.unwrap());
+    let mut told = [&first, &second].map(|one| header(one, "x-agon-from-ledger"));
+    told.sort_unstable();
+    assert_eq!(told, ["false", "true"]);
+    assert_eq!(provider.calls(), 1);
+}
+
 /// Nobody can ask for it again, so no ledger has to be read and written for it.
 #[tokio::test]
 async fn request_without_an_address_is_in_no_ledger_and_its_cost_is_kept() {
@@ -527,6 +570,14 @@ async fn faults_have_the_form_and_status_that_clients_know() {
     assert_eq!((status, &error["param"]), (400, &json!("n")));
     let bad = house.chat(&ask("hi")).header("x-agon-decision", "nonsense");
     assert_eq!(send(bad).await.1["param"], "x-agon-decision");
+    let lost = house
+        .chat(&ask("hi"))
+        .header("x-agon-fallback", "m, gpt-99");
+    let (status, error) = send(lost).await;
+    assert_eq!(
+        (status, &error["param"], &error["code"]),
+        (404, &json!("x-agon-fallback"), &json!("model_not_found"))
+    );
     assert_eq!(send(house.get("/v1/embeddings")).await.0, 404);
     let mistaken = send(house.get("/v1/q7Zp2wv9Xk2M51uh")).await.1;
     assert!(!mistaken.to_string().contains("q7Zp2wv9"), "{mistaken}");

@@ -17,6 +17,9 @@ use crate::decision::DecisionAddress;
 /// Long enough for a path of names, short enough for a key.
 const LONGEST_NAME: usize = 200;
 
+/// Names the models to ask when the first cannot answer.
+pub(super) const FALLBACK: &str = "x-agon-fallback";
+
 /// More fall-backs would hide that nothing works.
 const MOST_FALLBACKS: usize = 8;
 
@@ -97,15 +100,14 @@ fn read_decision(text: &str) -> Result<(String, u32, u32), ApiError> {
 }
 
 fn fallbacks(headers: &HeaderMap) -> Result<Vec<String>, ApiError> {
-    let header = "x-agon-fallback";
-    let Some(text) = text(headers, header)? else {
+    let Some(text) = text(headers, FALLBACK)? else {
         return Ok(Vec::new());
     };
     let models = text.split(',').map(str::trim).filter(|one| !one.is_empty());
     let models: Vec<String> = models.map(str::to_owned).collect();
     if models.len() > MOST_FALLBACKS {
-        let message = format!("the header {header} may name {MOST_FALLBACKS} models at most");
-        return Err(ApiError::invalid(header, message));
+        let message = format!("the header {FALLBACK} may name {MOST_FALLBACKS} models at most");
+        return Err(ApiError::invalid(FALLBACK, message));
     }
     Ok(models)
 }

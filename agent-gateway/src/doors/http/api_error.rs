@@ -82,6 +82,14 @@ impl ApiError {
         }
     }
 
+    /// A field or a header names a model that nobody knows.
+    pub(super) fn model_not_found(param: &str, message: String) -> Self {
+        Self {
+            param: Some(param.to_owned()),
+            ..Self::new(StatusCode::NOT_FOUND, "model_not_found", message)
+        }
+    }
+
     pub(super) fn stopping() -> Self {
         let message = "the gateway is stopping, try again in a moment";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)
@@ -120,10 +128,7 @@ impl From<&DecideError> for ApiError {
         if let DecideError::Route(error) = error
             && let RouteError::Config(ConfigError::UnknownModel { .. }) = **error
         {
-            return Self {
-                param: Some("model".to_owned()),
-                ..Self::new(StatusCode::NOT_FOUND, "model_not_found", message)
-            };
+            return Self::model_not_found("model", message);
         }
         Self::of_class(error.class(), message)
     }

@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_service_kit::tasks::with_causes;
 use agon_service_kit::telemetry;
 use axum::Json;
 use axum::body::Bytes;
@@ -23,7 +24,7 @@ use serde_json::Value;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Door;
-use super::agon_headers::AgonHeaders;
+use super::agon_headers::{AgonHeaders, FALLBACK};
 use super::api_error::ApiError;
 use super::auth::Client;
 use super::request::{self, ChatRequest};
@@ -53,6 +54,7 @@ pub(super) async fn complete(
     let fallback_models = std::mem::take(&mut agon.fallback_models);
     let asked = request::read(&headers, &body, fallback_models)?;
     drop(body);
+    check_fallbacks(&door, &asked.request.fallback_models)?;
     let ChatRequest {
         request,
         stream,
@@ -81,6 +83,17 @@ pub(super) async fn complete(
             Ok(Sse::new(events).keep_alive(alive).into_response())
         }
     }
+}
+
+/// A name that nobody knows would hide, once its turn comes, why the model before it failed.
+fn check_fallbacks(door: &Door, models: &[String]) -> Result<(), ApiError> {
+    for model in models {
+        door.decider.routes.origin(model).map_err(|error| {
+            let message = format!("the header {FALLBACK}: {}", with_causes(&error));
+            ApiError::model_not_found(FALLBACK, message)
+        })?;
+    }
+    Ok(())
 }
 
 async fn decide(

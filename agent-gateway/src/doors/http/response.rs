@@ -62,9 +62,10 @@ impl Completion {
         }
         let mut last = self.chunk(choice(json!({}), json!(finish_reason(decision))));
         last["agon"] = json!({
-            "from_ledger": self.answer.from_ledger,
+            "from_ledger": self.from_ledger(),
+            "from_cache": decision.from_content_cache,
             "model": decision.model,
-            "cost_dollars": decision.cost.map(dollars),
+            "cost_dollars": self.cost().map(dollars),
         });
         chunks.push(last);
         if include_usage {
@@ -78,17 +79,13 @@ impl Completion {
     /// What only this gateway knows.
     pub(super) fn headers(&self) -> HeaderMap {
         let decision = self.decision();
-        let from_ledger = if self.answer.from_ledger {
-            "true"
-        } else {
-            "false"
-        };
         let mut pairs = vec![
             ("x-request-id", self.id.clone()),
-            ("x-agon-from-ledger", from_ledger.to_owned()),
+            ("x-agon-from-ledger", self.from_ledger().to_string()),
+            ("x-agon-from-cache", decision.from_content_cache.to_string()),
             ("x-agon-model", decision.model.clone()),
         ];
-        if let Some(cost) = decision.cost {
+        if let Some(cost) = self.cost() {
             pairs.push(("x-agon-cost-dollars", dollars(cost)));
         }
         if decision.simulated {
@@ -102,6 +99,19 @@ impl Completion {
             }
         }
         headers
+    }
+
+    /// Another request pays for it, or has.
+    fn from_ledger(&self) -> bool {
+        self.answer.from_ledger || self.answer.joined
+    }
+
+    /// What the answer cost. A cached one was copied for nothing.
+    fn cost(&self) -> Option<NanoDollars> {
+        match self.decision().from_content_cache {
+            true => Some(NanoDollars(0)),
+            false => self.decision().cost,
+        }
     }
 
     fn decision(&self) -> &Decision {
