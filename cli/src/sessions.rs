@@ -27,6 +27,7 @@ use crate::run_folder::{self, history::Results};
 use crate::storage;
 
 mod listed;
+mod runs;
 
 use listed::as_json;
 
@@ -84,27 +85,6 @@ pub struct Sessions {
     origins: BTreeSet<Arc<(String, String)>>,
     /// Where they were looked for, in words.
     place: String,
-}
-
-/// A run is chosen where there is none of this number, or where runs are not kept apart.
-fn refuse_unknown_run(run: u32, path: &Path, folders: &[Results]) -> Result<(), Failure> {
-    let numbers: BTreeSet<u32> = folders
-        .iter()
-        .flat_map(|results| results.runs.iter().map(|one| one.number))
-        .collect();
-    if numbers.contains(&run) {
-        return Ok(());
-    }
-    let path = path.in_line();
-    let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
-    Err(Failure::BadInput(match numbers.as_slice() {
-        [] => format!("{path} keeps no runs that --run could choose from"),
-        [only] => format!("there is no run {run} in {path}; there is only run {only}"),
-        several => format!(
-            "there is no run {run} in {path}; there are {}",
-            several.join(", ")
-        ),
-    }))
 }
 
 /// What a list says of a session.
@@ -249,18 +229,7 @@ impl Sessions {
         }
         let files = run_folder::records::below(path, run)?;
         if let Some(run) = run {
-            // An experiment that is named has runs of its own.
-            let mut folders = files.folders.iter();
-            match folders.find(|results| Some(results.experiment.as_str()) == wanted) {
-                Some(own) => {
-                    refuse_unknown_run(
-                        run,
-                        &path.join(&own.experiment),
-                        std::slice::from_ref(own),
-                    )?;
-                }
-                None => refuse_unknown_run(run, path, &files.folders)?,
-            }
+            runs::refuse_unknown(run, wanted, path, &files.folders)?;
         }
         self.folders = files.folders;
         // An empty folder is told about with what was wanted.

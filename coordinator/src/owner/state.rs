@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use agon_proto::v1::journal_entry::Change;
-use agon_proto::v1::{ExperimentSubmitted, JournalBatch, JournalEntry, QueueSnapshot};
+use agon_proto::v1::{JournalBatch, JournalEntry, QueueSnapshot};
 use bytes::Bytes;
 use prost::Message as _;
 use tokio::sync::{mpsc, oneshot};
@@ -21,6 +21,7 @@ use crate::queue::{Effect, Granted, LeaseId, Outcome, Queue, Refusal, Settled, S
 use crate::specs::{Specs, ledger_session};
 
 mod commands;
+mod losing;
 
 /// With more bytes of records that are neither in the archive nor thrown away, nothing is granted.
 const MOST_UNWRITTEN: usize = 512 * 1024 * 1024;
@@ -87,14 +88,6 @@ impl OwnerState {
             now: Duration::ZERO,
             snapshot_bytes: 0,
         }
-    }
-
-    /// The archive lies in the journal's store and has these segments.
-    pub fn with_archive_in_journal(mut self, archived: &BTreeMap<u32, Vec<u32>>) -> Self {
-        let keys = archived.iter();
-        let keys = keys.flat_map(|(key, numbers)| numbers.iter().map(|number| (*key, *number)));
-        self.archived = Some(keys.collect());
-        self
     }
 
     /// The time that counts from now on.
@@ -325,14 +318,6 @@ impl OwnerState {
         self.snapshot_bytes = bytes;
     }
 
-    /// Experiments with segments that the archive had, if it may lose them.
-    pub fn in_danger(&self) -> Vec<ExperimentSubmitted> {
-        let archived = self.archived.iter().flatten();
-        let keys: BTreeSet<u32> = archived.map(|(key, _)| *key).collect();
-        let submitted = keys.into_iter().filter_map(|key| self.queue.submitted(key));
-        submitted.cloned().collect()
-    }
-
     /// What the store holds beside the journal and the archive.
     pub fn stored(&self) -> Vec<(String, Bytes)> {
         self.specs.stored()
@@ -354,33 +339,6 @@ impl OwnerState {
         QueueSnapshot {
             records: self.segments.put_into_snapshot(),
             ..self.queue.snapshot()
-        }
-    }
-
-    fn take_losses_in(&mut self, place: Place, left: &BTreeMap<u32, Vec<u32>>) {
-        let is_lost = |(key, number): &SegmentKey| {
-            let listed = left.get(key);
-            listed.is_some_and(|numbers| !numbers.contains(number))
-        };
-        let archived = self.archived.iter().flatten();
-        let lost: Vec<SegmentKey> = archived.copied().filter(is_lost).collect();
-        let mut gone: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
-        for key in lost {
-            if let Some(archived) = &mut self.archived {
-                archived.remove(&key);
-            }
-            if !self.segments.write_again(key, place, self.now) {
-                gone.entry(key.0).or_default().insert(key.1);
-            }
-        }
-        for (key, segments) in gone {
-            let sessions = self.queue.lose_segments(key, &segments);
-            let named = self.queue.submitted(key).map(|one| one.name.as_str());
-            tracing::error!(
-                experiment = named,
-                sessions,
-                "the store has lost records that were in it alone; their sessions are played again"
-            );
         }
     }
 

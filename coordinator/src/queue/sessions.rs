@@ -5,6 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 pub mod kept;
+mod line;
+
+use line::Line;
 
 /// How many sessions a grid has; they stand in order of cell, repeat, place in their series.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -476,35 +479,5 @@ impl Sessions {
             }
             _ => {}
         }
-    }
-}
-
-/// Sessions in the order in which they came.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Line {
-    entered: u64,
-    order: BTreeMap<u64, u32>,
-    places: BTreeMap<u32, u64>,
-}
-
-impl Line {
-    fn enter(&mut self, position: u32) {
-        self.entered += 1;
-        self.order.insert(self.entered, position);
-        self.places.insert(position, self.entered);
-    }
-
-    fn leave(&mut self, position: u32) {
-        if let Some(place) = self.places.remove(&position) {
-            self.order.remove(&place);
-        }
-    }
-
-    fn first(&self) -> Option<u32> {
-        self.order.first_key_value().map(|(_, position)| *position)
-    }
-
-    fn in_order(&self) -> impl Iterator<Item = u32> {
-        self.order.values().copied()
     }
 }
