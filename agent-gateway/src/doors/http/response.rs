@@ -62,7 +62,7 @@ impl Completion {
         }
         let mut last = self.chunk(choice(json!({}), json!(finish_reason(decision))));
         last["agon"] = json!({
-            "from_ledger": self.from_ledger(),
+            "from_ledger": self.is_from_ledger(),
             "from_cache": decision.from_content_cache,
             "model": decision.model,
             "cost_dollars": self.cost().map(dollars),
@@ -81,7 +81,7 @@ impl Completion {
         let decision = self.decision();
         let mut pairs = vec![
             ("x-request-id", self.id.clone()),
-            ("x-agon-from-ledger", self.from_ledger().to_string()),
+            ("x-agon-from-ledger", self.is_from_ledger().to_string()),
             ("x-agon-from-cache", decision.from_content_cache.to_string()),
             ("x-agon-model", decision.model.clone()),
         ];
@@ -102,7 +102,7 @@ impl Completion {
     }
 
     /// Another request pays for it, or has.
-    fn from_ledger(&self) -> bool {
+    fn is_from_ledger(&self) -> bool {
         self.answer.from_ledger || self.answer.joined
     }
 
