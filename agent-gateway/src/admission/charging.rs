@@ -131,26 +131,26 @@ pub fn used(rule: ChargeRule, usage: &Usage, taken: &Charge) -> Charge {
 
 /// Why a provider did nothing for a call that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum Blame {
     /// It failed itself.
-    OfProvider,
+    Provider,
     /// The key had no quota left.
-    OfQuota,
+    Quota,
     /// It takes no such request, or not with this key.
-    OfRequest,
+    Request,
 }
 
 /// What a call that failed took: no tokens, except where arriving is enough. That
 /// it was made counts; nobody knows how far it came. A request that was refused for
 /// what it says was no more than read.
-pub fn of_failure(rule: ChargeRule, taken: &Charge, failure: Failure) -> Charge {
+pub fn of_failure(rule: ChargeRule, taken: &Charge, blame: Blame) -> Charge {
     let made = Charge {
         requests: taken.requests,
         ..Charge::default()
     };
-    match (rule, failure) {
-        (ChargeRule::OpenAi, Failure::OfQuota) => *taken,
-        (ChargeRule::OpenAi, Failure::OfRequest) => Charge {
+    match (rule, blame) {
+        (ChargeRule::OpenAi, Blame::Quota) => *taken,
+        (ChargeRule::OpenAi, Blame::Request) => Charge {
             tokens: taken.tokens.min(taken.input_tokens),
             input_tokens: taken.input_tokens,
             ..made
@@ -276,11 +276,11 @@ mod tests {
             ..request
         };
         for (rule, failure, expected) in [
-            (ChargeRule::OpenAi, Failure::OfQuota, taken),
-            (ChargeRule::OpenAi, Failure::OfRequest, input),
-            (ChargeRule::OpenAi, Failure::OfProvider, request),
-            (ChargeRule::Total, Failure::OfQuota, request),
-            (ChargeRule::Total, Failure::OfRequest, request),
+            (ChargeRule::OpenAi, Blame::Quota, taken),
+            (ChargeRule::OpenAi, Blame::Request, input),
+            (ChargeRule::OpenAi, Blame::Provider, request),
+            (ChargeRule::Total, Blame::Quota, request),
+            (ChargeRule::Total, Blame::Request, request),
         ] {
             assert_eq!(of_failure(rule, &taken, failure), expected, "{failure:?}");
         }

@@ -14,7 +14,7 @@ use super::claimed_usage::limit_to_what_can_be_true;
 use super::retry_budget::RetryBudget;
 use super::{Decider, Question};
 use crate::admission::Charge;
-use crate::admission::charging::{self, Charges, Failure};
+use crate::admission::charging::{self, Blame, Charges};
 use crate::admission::line::lane::Lane;
 use crate::admission::line::{Admitted, Want};
 use crate::admission::messages::key_hold;
@@ -327,9 +327,9 @@ impl Decider {
             Arrived::PerhapsDone => (charges.most, charges.cost),
             Arrived::Refused => {
                 let failure = match refusal.remedy {
-                    Remedy::Retry(_) => Failure::OfProvider,
-                    Remedy::HoldKey(_) => Failure::OfQuota,
-                    _ => Failure::OfRequest,
+                    Remedy::Retry(_) => Blame::Provider,
+                    Remedy::HoldKey(_) => Blame::Quota,
+                    _ => Blame::Request,
                 };
                 let (rule, taken) = (attempt.charge_rule, &attempt.charge);
                 (charging::of_failure(rule, taken, failure), 0)

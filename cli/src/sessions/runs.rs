@@ -1,4 +1,5 @@
-//! Whether there is a run of a number where sessions are looked for. Called by the search for sessions.
+//! Whether there is a run of a number where sessions are looked for: an experiment that is named has runs
+//! of its own. Called by the search for sessions.
 
 use std::collections::BTreeSet;
 use std::path::Path;
