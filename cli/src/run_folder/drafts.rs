@@ -3,7 +3,7 @@
 
 use std::io;
 
-use agon_service_kit::folder::Folder;
+use agon_service_kit::folder::{Folder, Kind};
 
 use super::SHOWN;
 
@@ -12,10 +12,12 @@ pub fn name_of(file: &str, number: u32) -> String {
     format!(".{file}.{number}.part")
 }
 
-/// Removes all that are there.
+/// Removes all that are there. What is no plain file somebody else has put there.
 pub fn clear(folder: &Folder) -> io::Result<()> {
     for name in folder.names()?.iter().filter(|name| is_one(name)) {
-        folder.remove_file(name)?;
+        if matches!(folder.kind(name)?, Some(Kind::File)) {
+            folder.remove_file(name)?;
+        }
     }
     Ok(())
 }
