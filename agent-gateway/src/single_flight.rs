@@ -32,6 +32,14 @@ struct SharedWork<T> {
     result: watch::Sender<Option<T>>,
 }
 
+/// What came of a piece of work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shared<T> {
+    pub result: T,
+    /// Somebody else had started it.
+    pub joined: bool,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SingleFlightError {
     /// Another request is in flight for the address.
@@ -63,7 +71,7 @@ impl<T: Clone + Send + Sync + 'static> SingleFlight<T> {
         address: DecisionAddress,
         digest: RequestDigest,
         work: S,
-    ) -> impl Future<Output = Result<T, SingleFlightError>> + Send + use<T, W, S>
+    ) -> impl Future<Output = Result<Shared<T>, SingleFlightError>> + Send + use<T, W, S>
     where
         S: FnOnce(Waiters<T>) -> W,
         W: Future<Output = T> + Send + 'static,
@@ -84,15 +92,15 @@ impl<T: Clone + Send + Sync + 'static> SingleFlight<T> {
         });
         async move {
             let (mut result, work) = entered?;
+            let joined = work.is_none();
             if let Some(work) = work {
                 // However it ends, the result says so.
                 work.await;
             }
             let outcome = result.wait_for(Option::is_some).await;
-            outcome
-                .ok()
-                .and_then(|result| result.clone())
-                .ok_or(SingleFlightError::Lost)
+            let result = outcome.ok().and_then(|result| result.clone());
+            let shared = result.map(|result| Shared { result, joined });
+            shared.ok_or(SingleFlightError::Lost)
         }
     }
 
@@ -221,7 +229,9 @@ mod tests {
             })
         });
         let outcomes = futures_util::future::join_all(asks).await;
-        assert!(outcomes.into_iter().all(|outcome| outcome == Ok(0)));
+        let shared = |joined| Ok(Shared { result: 0, joined });
+        assert_eq!(outcomes[0], shared(false));
+        assert!(outcomes[1..].iter().all(|outcome| *outcome == shared(true)));
         assert!(single_flight.in_flight.lock().by_address.is_empty());
     }
 
@@ -276,7 +286,7 @@ mod tests {
         let next = single_flight
             .join(address(), digest("d"), |_| async { 2 })
             .await;
-        assert_eq!(next, Ok(2));
+        assert_eq!(next.unwrap().result, 2);
     }
 
     #[tokio::test]
@@ -289,6 +299,6 @@ mod tests {
         let next = single_flight
             .join(address(), digest("d"), |_| async { 2 })
             .await;
-        assert_eq!(next, Ok(2));
+        assert_eq!(next.unwrap().result, 2);
     }
 }

@@ -33,6 +33,7 @@ mod turn;
 mod understudy;
 
 pub use agent::{Agent, AgentError, Answer, Verdict};
+pub use agents::person::check_deadline;
 pub use info::{AgentInfo, OwnCalls, Table};
 pub use library::{AGENTS_VERSION, PromptLibrary, engine_fault, path_of_outside};
 pub use mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Role, Thought};

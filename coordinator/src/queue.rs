@@ -132,12 +132,6 @@ impl Queue {
         self.quiet_until = self.quiet_until.max(time);
     }
 
-    /// The segments of the archive that an experiment's finished sessions name.
-    pub fn segments(&self, key: u32) -> BTreeSet<u32> {
-        let experiment = self.experiments.get(&key);
-        experiment.map(Experiment::segments).unwrap_or_default()
-    }
-
     /// These segments are lost with their records, so their sessions are played again. How many. No entry
     /// of the journal says so: only a snapshot that takes the journal's place may follow.
     pub fn lose_segments(&mut self, key: u32, lost: &BTreeSet<u32>) -> usize {

@@ -275,14 +275,14 @@ mod tests {
             input_tokens: 3,
             ..request
         };
-        for (rule, failure, expected) in [
+        for (rule, blame, expected) in [
             (ChargeRule::OpenAi, Blame::Quota, taken),
             (ChargeRule::OpenAi, Blame::Request, input),
             (ChargeRule::OpenAi, Blame::Provider, request),
             (ChargeRule::Total, Blame::Quota, request),
             (ChargeRule::Total, Blame::Request, request),
         ] {
-            assert_eq!(of_failure(rule, &taken, failure), expected, "{failure:?}");
+            assert_eq!(of_failure(rule, &taken, blame), expected, "{blame:?}");
         }
     }
 }

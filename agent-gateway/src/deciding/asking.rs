@@ -326,13 +326,13 @@ impl Decider {
             Arrived::Never => (Charge::default(), 0),
             Arrived::PerhapsDone => (charges.most, charges.cost),
             Arrived::Refused => {
-                let failure = match refusal.remedy {
+                let blame = match refusal.remedy {
                     Remedy::Retry(_) => Blame::Provider,
                     Remedy::HoldKey(_) => Blame::Quota,
                     _ => Blame::Request,
                 };
                 let (rule, taken) = (attempt.charge_rule, &attempt.charge);
-                (charging::of_failure(rule, taken, failure), 0)
+                (charging::of_failure(rule, taken, blame), 0)
             }
         };
         self.settle(lane, attempt, &used, cost, &refusal.signals)

@@ -3,7 +3,7 @@
 //! by `service.rs` and by the HTTP door.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use futures_util::FutureExt as _;
 use futures_util::future::Either;
@@ -14,7 +14,7 @@ use crate::budgets::quote::DecisionCost;
 use crate::caller::Caller;
 use crate::decide_error::DecideError;
 use crate::decision::{DecisionAddress, Request};
-use crate::single_flight::SingleFlightError;
+use crate::single_flight::{Shared, SingleFlightError};
 
 impl Decider {
     /// Decides, or answers with what was decided. The span stands for the
@@ -40,10 +40,7 @@ impl Decider {
         }
         let (question_address, question_digest) = (address.clone(), digest.clone());
         let decider = Arc::clone(self);
-        let started = Arc::new(AtomicBool::new(false));
-        let starts = Arc::clone(&started);
         let work = move |waiters| {
-            starts.store(true, Ordering::Relaxed);
             let tally = decider.tallies.tally(&caller.experiment_id, &caller.team);
             let question = Box::new(Question {
                 claim: (!once).then(|| Arc::new(ClaimState::new(decider.unique_name()))),
@@ -63,9 +60,8 @@ impl Decider {
             .join(address.clone(), digest.clone(), work);
         Either::Right(joined.map(move |joined| {
             let error = match joined {
-                Ok(outcome) => {
-                    let joined = !started.load(Ordering::Relaxed);
-                    return outcome.map(|answer| Answer { joined, ..answer });
+                Ok(Shared { result, joined }) => {
+                    return result.map(|answer| Answer { joined, ..answer });
                 }
                 Err(SingleFlightError::Conflict(other)) => {
                     let error = DecideError::conflict(&address, other, digest);

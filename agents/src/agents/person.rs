@@ -50,6 +50,25 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// No deadline is longer; whoever needs more needs none.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 3_600);
 
+/// Checks the time that a person has for each answer.
+///
+/// # Errors
+/// It is too short or too long; says how one is written.
+pub fn check_deadline(time: Duration) -> Result<(), String> {
+    match (SHORTEST..=LONGEST).contains(&time) {
+        true => Ok(()),
+        false => Err(no_deadline()),
+    }
+}
+
+fn no_deadline() -> String {
+    format!(
+        "{DEADLINE} must be a time from {} to {}, as \"90s\" or \"2m\"",
+        in_words(SHORTEST),
+        in_words(LONGEST)
+    )
+}
+
 /// Tells a person and takes the answer.
 struct Person {
     dialogue: Dialogue,
@@ -186,17 +205,9 @@ fn deadline(own: &OwnSettings) -> Result<Option<Duration>, String> {
     let Some(value) = own.get(DEADLINE) else {
         return Ok(None);
     };
-    let time = value
-        .as_str()
-        .and_then(|text| humantime::parse_duration(text).ok())
-        .filter(|time| *time >= SHORTEST && *time <= LONGEST);
-    time.map(Some).ok_or_else(|| {
-        format!(
-            "{DEADLINE} must be a time from {} to {}, as \"90s\" or \"2m\"",
-            in_words(SHORTEST),
-            in_words(LONGEST)
-        )
-    })
+    let time = value.as_str().map(humantime::parse_duration);
+    let time = time.and_then(Result::ok).ok_or_else(no_deadline)?;
+    check_deadline(time).map(|()| Some(time))
 }
 
 fn in_words(time: Duration) -> String {

@@ -259,7 +259,9 @@ fn against_budget(budget: u64, total: Option<(NanoDollars, NanoDollars)>) -> Str
              pause before its end, until budget_dollars or --max-cost is raised"
         ),
         Some(_) => {
-            format!("budget: {shown}, enough whatever is played, if nothing of it was spent before")
+            format!(
+                "budget: {shown}, enough whatever is played, unless some of it is spent already"
+            )
         }
     }
 }

@@ -57,10 +57,6 @@ pub struct Chair<'a> {
     pub setting: usize,
 }
 
-/// The deadlines that a person can have.
-const SHORTEST_DEADLINE: Duration = Duration::from_millis(1);
-const LONGEST_DEADLINE: Duration = Duration::from_secs(30 * 24 * 3_600);
-
 /// How long an answer may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
@@ -79,10 +75,7 @@ impl FromStr for Limit {
         }
         let time = humantime::parse_duration(text)
             .map_err(|error| format!("{error}; write a time such as 90s or 2m, or none"))?;
-        match (SHORTEST_DEADLINE..=LONGEST_DEADLINE).contains(&time) {
-            true => Ok(Self::After(time)),
-            false => Err("a deadline is a time from 1ms to 30days, or none".to_owned()),
-        }
+        agon_agents::check_deadline(time).map(|()| Self::After(time))
     }
 }
 

@@ -257,8 +257,8 @@ impl OwnerActor {
             let bytes = compute::SHORT.run(encode).await;
             let bytes = bytes.map_err(|_| JournalError::Stopped)?;
             // First what the snapshot names.
-            let restore = || restore(&*journal, &stored);
-            insist("mend what lies beside the journal", restore, is_final).await?;
+            let put_back = || put_back(&*journal, &stored);
+            insist("mend what lies beside the journal", put_back, is_final).await?;
             let put = move || {
                 let (journal, bytes) = (Arc::clone(&journal), bytes.clone());
                 async move {
@@ -361,7 +361,7 @@ impl OwnerActor {
 }
 
 /// Puts back what the store has lost beside the journal.
-async fn restore(journal: &dyn Journal, stored: &[(String, Bytes)]) -> JournalResult<()> {
+async fn put_back(journal: &dyn Journal, stored: &[(String, Bytes)]) -> JournalResult<()> {
     let mut there = BTreeSet::new();
     for kind in [DOCUMENTS, TEMPLATES] {
         there.extend(journal.blobs(kind).await?);

@@ -200,13 +200,6 @@ impl Experiment {
         }
     }
 
-    /// The segments of the archive that its finished sessions name, those that have left included.
-    pub fn segments(&self) -> BTreeSet<u32> {
-        let finished = self.sessions.finished_after(None).map(|(_, one)| one);
-        let all = finished.chain(self.left.values().copied());
-        all.map(|one| one.segment).collect()
-    }
-
     /// These segments are lost, and so are their records: their sessions are played again. How many.
     pub fn lose_segments(&mut self, lost: &BTreeSet<u32>) -> usize {
         self.left.retain(|_, one| !lost.contains(&one.segment));

@@ -304,13 +304,10 @@ impl Sessions {
 
     /// What a finished session left is lost: it is played again, unless nothing more is to be.
     pub fn lose_record(&mut self, position: u32, is_cancelled: bool) {
-        let first = self.shape.place(position) == 0;
-        let waits = match self.state(position.wrapping_sub(1)) {
-            _ if is_cancelled => State::Cancelled,
-            _ if first => State::Returned,
-            Some(State::Done) => State::Returned,
-            Some(before) if before.stops() => State::Stopped,
-            _ => State::Waiting,
+        let waits = match (is_cancelled, self.shape.place(position)) {
+            (true, _) => State::Cancelled,
+            (false, 0) => State::Returned,
+            (false, _) => self.behind_state(position - 1),
         };
         self.set(position, waits);
         // One behind it that is played already goes on; one that waits for its turn waits for this one.
@@ -415,14 +412,16 @@ impl Sessions {
             if self.shape.place(position) == 0 || !untouched {
                 continue;
             }
-            self.set(
-                position,
-                match self.states[position as usize - 1] {
-                    State::Done => State::Returned,
-                    before if before.stops() => State::Stopped,
-                    _ => State::Waiting,
-                },
-            );
+            self.set(position, self.behind_state(position - 1));
+        }
+    }
+
+    /// How the session behind one in its series begins.
+    fn behind_state(&self, position: u32) -> State {
+        match self.states[position as usize] {
+            State::Done => State::Returned,
+            before if before.stops() => State::Stopped,
+            _ => State::Waiting,
         }
     }
 

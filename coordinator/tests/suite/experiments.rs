@@ -482,6 +482,38 @@ async fn what_a_reader_has_is_not_sent_again_and_counts_for_those_results_only()
 }
 
 #[tokio::test]
+async fn fetch_ends_when_its_experiment_is_removed_and_handed_in_again() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    // More than are sent before anybody takes them.
+    let submit = SubmitExperimentRequest {
+        document: document_of(&FILE.replace("repeats = 3", "repeats = 200")).into(),
+        ..SubmitExperimentRequest::default()
+    };
+    let submitted = commands.submit_experiment(submit.clone()).await.unwrap();
+    let id = submitted.into_inner().experiment_id;
+    play_all(&mut Worker::connect(&services, "w1", 400).await, 400).await;
+    let fetching = FetchRecordsRequest {
+        experiment_id: id.clone(),
+        ..FetchRecordsRequest::default()
+    };
+    let mut records = commands.fetch_records(fetching).await.unwrap().into_inner();
+    assert!(records.message().await.unwrap().is_some());
+    let delete = DeleteExperimentRequest { experiment_id: id };
+    commands.delete_experiment(delete).await.unwrap();
+    commands.submit_experiment(submit).await.unwrap();
+    let ended = loop {
+        match records.message().await {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("what was removed was fetched to its end"),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(ended.code(), Code::Unavailable, "{ended}");
+}
+
+#[tokio::test]
 async fn experiment_is_removed_when_it_is_over_and_not_before() {
     let stand = embedded().await;
     let services = stand.coordinator.services();

@@ -80,14 +80,18 @@ fn rules(teller: &mut Teller<'_>, briefing: &Event) {
         ),
     );
     if flag(briefing, "discount_unsold") {
-        let (rounds, percent) = (
-            shown(briefing, "discount_rounds"),
-            shown(briefing, "discount_percent"),
-        );
-        teller.line(
-            0,
-            format!("An unsold item is offered again up to {rounds} times, {percent} % cheaper."),
-        );
+        let percent = shown(briefing, "discount_percent");
+        let often = match shown(briefing, "discount_rounds").as_str() {
+            "0" => None,
+            "1" => Some("once".to_owned()),
+            several => Some(format!("up to {several} times")),
+        };
+        if let Some(often) = often {
+            teller.line(
+                0,
+                format!("An unsold item is offered again {often}, {percent} % cheaper."),
+            );
+        }
     }
     for seat in teller.seats() {
         let (name, budget) = (teller.name(seat), entry(briefing, "budget", seat));

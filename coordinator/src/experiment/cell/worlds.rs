@@ -35,9 +35,11 @@ impl Drawing<'_> {
     /// Stands for all that repeats may draw, however many there are; none where all play what was drawn
     /// once.
     pub fn source(&self) -> Option<[u8; blake3::OUT_LEN]> {
-        let is_anew = self.request.draw == Draws::PerRepeat;
+        if self.request.draw == Draws::Once {
+            return None;
+        }
         let source = json!([self.world.items, self.world.personas, self.request]);
-        is_anew.then(|| *blake3::hash(source.to_string().as_bytes()).as_bytes())
+        Some(*blake3::hash(source.to_string().as_bytes()).as_bytes())
     }
 }
 

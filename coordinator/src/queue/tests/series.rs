@@ -242,6 +242,29 @@ fn result_behind_a_session_that_is_to_be_played_again_is_fenced() {
 }
 
 #[test]
+fn session_whose_record_is_lost_is_played_again_before_those_that_follow_it() {
+    let mut bench = bench();
+    complete(&mut bench, 0);
+    bench.queue.close_segment(1).unwrap();
+    bench.carry_out();
+    complete(&mut bench, 1);
+    only(&mut bench, 2);
+    bench.lose("w");
+    assert_eq!(counts(&bench, "x"), (1, 0, 2, 1, 0));
+    // The second segment: 2 waits for 1 again.
+    assert_eq!(bench.queue.lose_segments(1, &[2].into()), 1);
+    assert_eq!(counts(&bench, "x"), (1, 0, 1, 2, 0));
+    // The first one: 1 waits for 0.
+    assert_eq!(bench.queue.lose_segments(1, &[1].into()), 1);
+    assert_eq!(counts(&bench, "x"), (1, 0, 0, 3, 0));
+    bench.worker("w", 9);
+    for position in 0..LENGTH {
+        complete(&mut bench, position);
+    }
+    assert_eq!(counts(&bench, "x"), (0, 0, LENGTH, 0, 0));
+}
+
+#[test]
 fn series_survives_a_crash() {
     let mut bench = bench();
     complete(&mut bench, 0);
